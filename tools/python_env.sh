@@ -16,7 +16,7 @@ is_current && exit 0
 
 rm -rf "$dir"
 "$python" -m venv "$dir"
-"$dir/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps --no-compile --require-hashes \
+"$dir/bin/python" -m pip install -qq --disable-pip-version-check --no-deps --no-compile --require-hashes \
   --only-binary :all: -r "$lock"
 "$dir/bin/python" -m compileall -q -j 0 "$dir/lib" >/dev/null 2>&1 || true  # some packages ship broken samples
 cp "$lock" "$stamp"
