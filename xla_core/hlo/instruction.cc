@@ -1,0 +1,149 @@
+#include "xla_core/hlo/instruction.h"
+
+#include <algorithm>
+
+#include "xla_core/hlo/module.h"
+
+namespace armillary {
+
+bool Instruction::is_root() const { return parent_ != nullptr && parent_->root() == this; }
+
+bool Instruction::has_effect() const {
+  if (has(kHasEffect) || attrs_.flag(Attr::custom_call_has_side_effect)) return true;
+  for (Computation* c : callees())
+    for (const Instruction* i : c->instructions())
+      if (i->has_effect()) return true;
+  return false;
+}
+
+void Instruction::add_user(Instruction* user) {
+  if (std::find(users_.begin(), users_.end(), user) == users_.end()) users_.push_back(user);
+}
+
+void Instruction::remove_user(Instruction* user) {
+  // A user stays while any of its operands is still this.
+  if (std::find(user->operands_.begin(), user->operands_.end(), this) != user->operands_.end()) return;
+  auto it = std::find(users_.begin(), users_.end(), user);
+  if (it != users_.end()) users_.erase(it);
+}
+
+void Instruction::replace_operand(int64_t i, Instruction* with) {
+  Instruction* old = operands_[i];
+  if (old == with) return;
+  operands_[i] = with;
+  old->remove_user(this);
+  with->add_user(this);
+}
+
+void Instruction::replace_all_uses_with(Instruction* with) {
+  if (with == this) return;
+  std::vector<Instruction*> old_users = std::move(users_);
+  users_.clear();
+  for (Instruction* user : old_users) {
+    if (user == with) {  // `with` is built on this: keep that one use
+      users_.push_back(user);
+      continue;
+    }
+    for (Instruction*& operand : user->operands_)
+      if (operand == this) operand = with;
+    with->add_user(user);
+  }
+  if (is_root()) parent_->set_root(with);
+}
+
+std::vector<Computation*> Instruction::callees() const {
+  std::vector<Computation*> result;
+  for (const auto& [attr, value] : attrs_) {
+    if (auto* one = std::get_if<Computation*>(&value)) result.push_back(*one);
+    if (auto* many = std::get_if<std::vector<Computation*>>(&value))
+      result.insert(result.end(), many->begin(), many->end());
+  }
+  return result;
+}
+
+void Instruction::replace_callee(Computation* from, Computation* to) {
+  for (auto& [attr, value] : attrs_) {
+    if (auto* one = std::get_if<Computation*>(&value)) {
+      if (*one == from) *one = to;
+    } else if (auto* many = std::get_if<std::vector<Computation*>>(&value)) {
+      std::replace(many->begin(), many->end(), from, to);
+    }
+  }
+}
+
+const Literal& Instruction::literal() const {
+  if (!literal_) throw internal_error("{} has no literal", name_);
+  return *literal_;
+}
+
+void Instruction::add_control_predecessor(Instruction* before) {
+  auto& list = control_predecessors_;
+  if (std::find(list.begin(), list.end(), before) == list.end()) list.push_back(before);
+  before->is_control_predecessor_ = true;
+}
+
+const Metadata& Instruction::metadata() const {
+  static const Metadata none;
+  return metadata_ ? *metadata_ : none;
+}
+
+void Instruction::set_metadata(Metadata m) {
+  metadata_ = m.empty() ? nullptr : std::make_shared<const Metadata>(std::move(m));
+}
+
+Module* Instruction::module() const { return parent_ ? parent_->module() : nullptr; }
+
+Instruction::ContextStorage Instruction::context_storage() const {
+  ContextStorage storage;
+  storage.operands.reserve(operands_.size());
+  for (const Instruction* operand : operands_) storage.operands.push_back(&operand->shape());
+  for (const Computation* callee : callees()) storage.callees.push_back(callee->program_shape());
+  return storage;
+}
+
+std::string Instruction::place() const {
+  std::string text;
+  if (line_ > 0) {
+    const Module* m = module();
+    text = fmt::format("{}:{}:{}: ", m && !m->file.empty() ? m->file : "hlo", line_, column_);
+  }
+  text += fmt::format("%{} = {}(", name_, to_string(op_));
+  constexpr size_t kShown = 8;  // enough to recognise it; tuples can have thousands
+  for (size_t i = 0; i < operands_.size() && i < kShown; ++i)
+    text += (i ? ", %" : "%") + operands_[i]->name();
+  if (operands_.size() > kShown) text += fmt::format(", ... {} more", operands_.size() - kShown);
+  return text + ")";
+}
+
+std::string Instruction::python_place() const {
+  const Metadata& m = metadata();
+  std::string file = m.source_file, function;
+  int64_t line = m.source_line;
+  if (const Module* owner = module(); owner && m.stack_frame_id > 0) {
+    const StackFrames& table = owner->stack_frames;
+    auto within = [](int64_t id, const auto& list) {
+      return id > 0 && id <= static_cast<int64_t>(list.size());
+    };
+    if (within(m.stack_frame_id, table.frames)) {
+      const int64_t location = table.frames[m.stack_frame_id - 1].location;
+      if (within(location, table.locations)) {
+        const StackFrames::Location& at = table.locations[location - 1];
+        if (within(at.file, table.files)) file = table.files[at.file - 1];
+        if (within(at.function, table.functions)) function = table.functions[at.function - 1];
+        line = at.line;
+      }
+    }
+  }
+  std::string text;
+  if (!file.empty()) text = fmt::format("from {}:{}", file, line);
+  if (!function.empty()) text += " in " + function;
+  if (!m.op_name.empty()) text += (text.empty() ? "from (" : " (") + m.op_name + ")";
+  return text;
+}
+
+Error make_error(ErrorKind kind, const Instruction& at, const std::string& message) {
+  const std::string python = at.python_place();
+  return Error(kind, at.place(), python.empty() ? message : message + "\n  " + python);
+}
+
+}  // namespace armillary
