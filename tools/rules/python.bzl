@@ -5,9 +5,12 @@ output bases share them, a changed lock makes a new one. Tests get the interpret
 """
 
 _PROBE = """
-import hashlib, sys, sysconfig
+import hashlib, platform, sys, sysconfig
 key = hashlib.sha256(open(sys.argv[1], "rb").read() + (sys.version + sys.base_prefix).encode()).hexdigest()[:12]
-print(sys.executable, sysconfig.get_path("include"), sysconfig.get_config_var("EXT_SUFFIX"), key, sep="\\n")
+cpython = "cp{}{}".format(*sys.version_info)
+glibc = platform.libc_ver()[1].replace(".", "_")
+tag = "{0}-{0}-manylinux_{1}_{2}".format(cpython, glibc, platform.machine())
+print(sys.executable, sysconfig.get_path("include"), tag, key, sep="\\n")
 """
 
 _BUILD = """
@@ -87,7 +90,7 @@ filegroup(
 _DEFS = """
 PYTHON = "{python}"
 SITE_PACKAGES = "{site_packages}"
-EXT_SUFFIX = "{suffix}"
+WHEEL_TAG = "{tag}"
 """
 
 _HEADER_PACKAGES = ["pybind11", "nanobind", "scipy_openblas32", "jaxlib"]
@@ -100,7 +103,7 @@ def _python_repository(rctx):
     probe = rctx.execute([python, "-c", _PROBE, lock])
     if probe.return_code != 0:
         fail("python3 cannot describe itself: " + probe.stderr)
-    executable, include, suffix, key = probe.stdout.strip().split("\n")
+    executable, include, tag, key = probe.stdout.strip().split("\n")
 
     env = "{}/.cache/armillary/python-{}".format(rctx.os.environ["HOME"], key)
     rctx.report_progress("installing the locked Python packages into " + env)
@@ -115,7 +118,7 @@ def _python_repository(rctx):
         rctx.symlink(site_packages + "/" + package, "site-packages/" + package)
     rctx.file("stamp", key)
     rctx.file("BUILD", _BUILD.format(python = env + "/bin/python"))
-    rctx.file("defs.bzl", _DEFS.format(python = env + "/bin/python", site_packages = site_packages, suffix = suffix))
+    rctx.file("defs.bzl", _DEFS.format(python = env + "/bin/python", site_packages = site_packages, tag = tag))
 
 python_repository = repository_rule(
     implementation = _python_repository,
