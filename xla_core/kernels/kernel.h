@@ -20,17 +20,19 @@ struct KernelBuffer {
 
 // The body is a Tape with control nodes. Machine code has the signature
 //     void kernel(std::byte* const* buffers, int64_t begin, int64_t end)
-// and runs the outermost loop, kIndex with imm 0, from begin to end; calls with disjoint ranges of [0,
-// extent) may run at once.
+// and runs the outermost loop, kIndex with imm 0, from begin to end; calls with disjoint ranges of [0, extent) may run at once.
 //   kIndex 0                         the outermost loop's variable
 //   kLoad  imm=buffer a=linear index part
 //   kStore imm=buffer a=linear index b=value part
-//   kLoopBegin imm=extent            an inner loop; its value is the loop variable (s64), 0 .. extent-1
-//   kCarry a=initial value           a value carried around the innermost open loop; stands right after its
-//   kLoopBegin kLoopEnd a=the kLoopBegin        closes it; then, for each carry in order: kLoopResult a=the
-//   kCarry b=next  `b` (computed inside the loop) is the carry's value in the next round; the node is the
-//   value after the loop kIfBegin a=pred, kElse, kIfEnd   a branch; only stores, loads and loops inside; no
-//   value leaves it
+//   kLoopBegin imm=extent part       an inner loop; its value is the loop variable (s64), 0 .. extent-1; a >= 0: the extent is computed
+//                                    (s64, >= 0) and imm only bounds it; part 1: a lane loop, see below
+//   kCarry a=initial value           a value carried around the innermost open loop; stands right after its kLoopBegin
+//   kLoopEnd a=the kLoopBegin        closes it; then, for each carry in order:
+//   kLoopResult a=the kCarry b=next  `b` (computed inside the loop) is the carry's value in the next round; the node is the value after the loop
+//   kIfBegin a=pred, kElse, kIfEnd   a branch; only stores, loads and loops inside; no value leaves it
+// A negative imm of kLoad and kStore names local memory: -1 is locals[0], -2 is locals[1], ...; it is private to one iteration of the outermost loop.
+//
+// A lane loop has no carries, its rounds are independent and may run at the same time, in vector lanes: no round reads what another one stores.
 struct Kernel {
   std::string name;                   // for people: "fused_add_multiply"
   std::vector<KernelBuffer> buffers;  // inputs first, then outputs; an output may share memory with an input
@@ -44,5 +46,8 @@ struct Kernel {
   // Kernels with equal keys have the same machine code.
   std::string structural_key() const;
 };
+
+// The body as indented text, for dumps and tests.
+std::string to_string(const Kernel& kernel);
 
 }  // namespace armillary
