@@ -35,13 +35,11 @@ struct KernelBuffer {
 // A lane loop has no carries, its rounds are independent and may run at the same time, in vector lanes: no round reads what another one stores.
 struct Kernel {
   std::string name;                   // for people: "fused_add_multiply"
-  std::vector<KernelBuffer> buffers;  // inputs first, then outputs; an output may share memory with an input
-                                      // that is only read at the same index
+  std::vector<KernelBuffer> buffers;  // inputs first, then outputs; kernels::may_share says who may share memory
+  std::vector<KernelBuffer> locals;   // small scratch arrays
   Tape body;
-  int64_t extent = 1;  // iterations of the outermost loop
-  double work_per_iteration =
-      1;  // rough scalar operations per outermost iteration: how finely to split across threads
-  bool reassociate = false;  // reduction accumulators may be split into lanes (see reduce)
+  int64_t extent = 1;              // iterations of the outermost loop
+  double work_per_iteration = 1;   // rough scalar operations per outermost iteration: how finely to split
 
   // Kernels with equal keys have the same machine code.
   std::string structural_key() const;
