@@ -60,7 +60,8 @@ def main(log: str, testlogs: str, status: str, seconds: str) -> None:
     outcomes = Counter(outcome for *_, outcome, _ in targets)
     summary = ", ".join(f"{number} {outcome.lower()}" for outcome, number in outcomes.items())
     print(f"\n{len(targets)} test targets ({summary}) in {seconds} s")
-    print("slowest: " + ", ".join(f"{name} {time:.1f} s" for time, name in slowest))
+    if targets:
+        print("slowest: " + ", ".join(f"{name} {time:.1f} s" for time, name in slowest))
     print(f"{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped")
 
 

@@ -38,6 +38,8 @@ def test_clang_format() -> None:
     clang_format = shutil.which("clang-format-22")
     if not clang_format:
         pytest.skip("clang-format-22 is not installed; tools/setup.sh installs it")
-    files = tree.with_suffix(".cc", ".h")
-    if files:
-        run(clang_format, "--dry-run", "-Werror", *files)
+    files = [str(name) for name in tree.with_suffix(".cc", ".h")]
+    command = [clang_format, "--dry-run", "-Werror", *files]
+    report = subprocess.run(command, cwd=tree.root(), capture_output=True, text=True).stderr
+    wrong = sorted({line.split(":")[0] for line in report.splitlines() if ": error:" in line})
+    assert not wrong, "run: tools/format.sh " + " ".join(wrong)
