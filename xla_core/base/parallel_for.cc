@@ -13,6 +13,8 @@
 #include <thread>
 #include <vector>
 
+#include "xla_core/base/flags.h"
+
 namespace armillary {
 namespace {
 
@@ -140,7 +142,10 @@ State& state() {
   return *instance;
 }
 
-int hardware_threads() {
+constexpr int64_t kMaxThreads = 1024;
+
+int default_threads() {
+  if (flags().threads > 0) return static_cast<int>(std::min(flags().threads, kMaxThreads));
   cpu_set_t set;
   if (sched_getaffinity(0, sizeof(set), &set) == 0) return std::max(1, CPU_COUNT(&set));
   return std::max(1u, std::thread::hardware_concurrency());
@@ -158,7 +163,7 @@ Pool* pool() {
 
 int num_threads() {
   State& s = state();
-  if (s.threads.load(std::memory_order_relaxed) == 0) s.threads = hardware_threads();
+  if (s.threads.load(std::memory_order_relaxed) == 0) s.threads = default_threads();
   return s.threads.load(std::memory_order_relaxed);
 }
 

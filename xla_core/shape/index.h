@@ -1,4 +1,5 @@
-// Walks over the indices of an array in row-major order, and goes between linear and multi-dimensional indices.
+// Walks over the indices of an array in row-major order, and goes between linear and multi-dimensional
+// indices.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +38,8 @@ inline void delinearize(int64_t linear, std::span<const int64_t> dims, std::span
   }
 }
 
-// fn(index) for each index of an array of these dims, in row-major order; once for a scalar, never for an empty array.
+// fn(index) for each index of an array of these dims, in row-major order; once for a scalar, never for an
+// empty array.
 template <class Fn>
 void for_each_index(std::span<const int64_t> dims, Fn&& fn) {
   for (int64_t d : dims)

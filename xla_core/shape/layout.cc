@@ -29,7 +29,8 @@ std::string join(const Dims& values) {
   return out;
 }
 
-// The fields of `other` by where the grammar wants them: before the tiles, before the element size, at the end.
+// The fields of `other` by where the grammar wants them: before the tiles, before the element size, at the
+// end.
 struct OtherFields {
   std::string before_tiles, before_bits, at_end;
 };
@@ -46,7 +47,9 @@ OtherFields split_other(const std::string& other) {
     }
     end = std::min(end + 1, other.size());
     const char kind = other[begin];
-    std::string& where = kind == 'D' ? fields.before_tiles : kind == '#' || kind == '*' ? fields.before_bits : fields.at_end;
+    std::string& where = kind == 'D'                  ? fields.before_tiles
+                         : kind == '#' || kind == '*' ? fields.before_bits
+                                                      : fields.at_end;
     where.append(other, begin, end - begin);
     begin = end;
   }
@@ -58,8 +61,10 @@ OtherFields split_other(const std::string& other) {
 std::string to_string(const Layout& layout) {
   const OtherFields other = split_other(layout.other);
   std::string fields = other.before_tiles;
-  for (size_t i = 0; i < layout.tiles.size(); ++i) fields += (i == 0 ? "T(" : "(") + join(layout.tiles[i]) + ")";
-  if (layout.tail_padding_alignment != 1) fields += "L(" + std::to_string(layout.tail_padding_alignment) + ")";
+  for (size_t i = 0; i < layout.tiles.size(); ++i)
+    fields += (i == 0 ? "T(" : "(") + join(layout.tiles[i]) + ")";
+  if (layout.tail_padding_alignment != 1)
+    fields += "L(" + std::to_string(layout.tail_padding_alignment) + ")";
   fields += other.before_bits;
   if (layout.element_bits != 0) fields += "E(" + std::to_string(layout.element_bits) + ")";
   if (layout.memory_space != 0) fields += "S(" + std::to_string(layout.memory_space) + ")";

@@ -33,14 +33,16 @@ int64_t saturate(double value) {
   // 2^digits is exact in double; the maximum itself may not be.
   const double limit = std::ldexp(1.0, std::numeric_limits<T>::digits);
   if (value >= limit) return static_cast<int64_t>(std::numeric_limits<T>::max());
-  if (value <= static_cast<double>(std::numeric_limits<T>::min())) return static_cast<int64_t>(std::numeric_limits<T>::min());
+  if (value <= static_cast<double>(std::numeric_limits<T>::min()))
+    return static_cast<int64_t>(std::numeric_limits<T>::min());
   return static_cast<int64_t>(static_cast<T>(value));
 }
 
 // Saturation for the dtypes narrower than a byte, whose limits no C++ type has.
 int64_t saturate_narrow(double value, int bits, bool is_signed) {
   if (std::isnan(value)) return 0;
-  const double high = is_signed ? (1 << (bits - 1)) - 1 : (1 << bits) - 1, low = is_signed ? -(1 << (bits - 1)) : 0;
+  const double high = is_signed ? (1 << (bits - 1)) - 1 : (1 << bits) - 1,
+               low = is_signed ? -(1 << (bits - 1)) : 0;
   return static_cast<int64_t>(std::clamp(value, low, high));
 }
 
@@ -74,17 +76,29 @@ Literal Literal::view(Shape shape, std::byte* data, std::shared_ptr<void> owner)
 int64_t Literal::get_int(int64_t i) const {
   switch (shape_.dtype) {
     case DType::kPred:
-    case DType::kU1: case DType::kU2: case DType::kU4:
-    case DType::kU8: return reinterpret_cast<const uint8_t*>(data_)[i];
-    case DType::kS1: case DType::kS2: case DType::kS4:
-    case DType::kS8: return reinterpret_cast<const int8_t*>(data_)[i];
-    case DType::kS16: return reinterpret_cast<const int16_t*>(data_)[i];
-    case DType::kU16: return reinterpret_cast<const uint16_t*>(data_)[i];
-    case DType::kS32: return reinterpret_cast<const int32_t*>(data_)[i];
-    case DType::kU32: return reinterpret_cast<const uint32_t*>(data_)[i];
+    case DType::kU1:
+    case DType::kU2:
+    case DType::kU4:
+    case DType::kU8:
+      return reinterpret_cast<const uint8_t*>(data_)[i];
+    case DType::kS1:
+    case DType::kS2:
+    case DType::kS4:
+    case DType::kS8:
+      return reinterpret_cast<const int8_t*>(data_)[i];
+    case DType::kS16:
+      return reinterpret_cast<const int16_t*>(data_)[i];
+    case DType::kU16:
+      return reinterpret_cast<const uint16_t*>(data_)[i];
+    case DType::kS32:
+      return reinterpret_cast<const int32_t*>(data_)[i];
+    case DType::kU32:
+      return reinterpret_cast<const uint32_t*>(data_)[i];
     case DType::kS64:
-    case DType::kU64: return reinterpret_cast<const int64_t*>(data_)[i];
-    default: return saturate<int64_t>(get_double(i));
+    case DType::kU64:
+      return reinterpret_cast<const int64_t*>(data_)[i];
+    default:
+      return saturate<int64_t>(get_double(i));
   }
 }
 
@@ -92,64 +106,123 @@ double Literal::get_double(int64_t i) const {
   switch (shape_.dtype) {
     case DType::kF64:
       return reinterpret_cast<const double*>(data_)[i];
-    case DType::kF32: return reinterpret_cast<const float*>(data_)[i];
+    case DType::kF32:
+      return reinterpret_cast<const float*>(data_)[i];
     case DType::kF16:
-    case DType::kBF16: return decode_float(shape_.dtype, reinterpret_cast<const uint16_t*>(data_)[i]);
-    case DType::kU64: return static_cast<double>(reinterpret_cast<const uint64_t*>(data_)[i]);
-    case DType::kC64: return reinterpret_cast<const float*>(data_)[2 * i];
-    case DType::kC128: return reinterpret_cast<const double*>(data_)[2 * i];
+    case DType::kBF16:
+      return decode_float(shape_.dtype, reinterpret_cast<const uint16_t*>(data_)[i]);
+    case DType::kU64:
+      return static_cast<double>(reinterpret_cast<const uint64_t*>(data_)[i]);
+    case DType::kC64:
+      return reinterpret_cast<const float*>(data_)[2 * i];
+    case DType::kC128:
+      return reinterpret_cast<const double*>(data_)[2 * i];
     default:
-      if (is_float(shape_.dtype)) return decode_float(shape_.dtype, reinterpret_cast<const uint8_t*>(data_)[i]);
+      if (is_float(shape_.dtype))
+        return decode_float(shape_.dtype, reinterpret_cast<const uint8_t*>(data_)[i]);
       if (is_integral(shape_.dtype)) return static_cast<double>(get_int(i));
       throw internal_error("{} has no elements", to_string(shape_));
   }
 }
 
 std::complex<double> Literal::get_complex(int64_t i) const {
-  if (shape_.dtype == DType::kC64) return {reinterpret_cast<const float*>(data_)[2 * i], reinterpret_cast<const float*>(data_)[2 * i + 1]};
-  if (shape_.dtype == DType::kC128) return {reinterpret_cast<const double*>(data_)[2 * i], reinterpret_cast<const double*>(data_)[2 * i + 1]};
+  if (shape_.dtype == DType::kC64)
+    return {reinterpret_cast<const float*>(data_)[2 * i], reinterpret_cast<const float*>(data_)[2 * i + 1]};
+  if (shape_.dtype == DType::kC128)
+    return {reinterpret_cast<const double*>(data_)[2 * i], reinterpret_cast<const double*>(data_)[2 * i + 1]};
   return get_double(i);
 }
 
 void Literal::set_int(int64_t i, int64_t value) {
   switch (shape_.dtype) {
-    case DType::kPred: reinterpret_cast<uint8_t*>(data_)[i] = value != 0; return;
-    case DType::kU1: case DType::kU2: case DType::kU4:
-      reinterpret_cast<uint8_t*>(data_)[i] = static_cast<uint8_t>(value & ((1 << bit_width(shape_.dtype)) - 1));
+    case DType::kPred:
+      reinterpret_cast<uint8_t*>(data_)[i] = value != 0;
       return;
-    case DType::kS1: case DType::kS2: case DType::kS4:
+    case DType::kU1:
+    case DType::kU2:
+    case DType::kU4:
+      reinterpret_cast<uint8_t*>(data_)[i] =
+          static_cast<uint8_t>(value & ((1 << bit_width(shape_.dtype)) - 1));
+      return;
+    case DType::kS1:
+    case DType::kS2:
+    case DType::kS4:
       reinterpret_cast<int8_t*>(data_)[i] = static_cast<int8_t>(sign_extend(value, bit_width(shape_.dtype)));
       return;
-    case DType::kS8: case DType::kU8: reinterpret_cast<uint8_t*>(data_)[i] = static_cast<uint8_t>(value); return;
-    case DType::kS16: case DType::kU16: reinterpret_cast<uint16_t*>(data_)[i] = static_cast<uint16_t>(value); return;
-    case DType::kS32: case DType::kU32: reinterpret_cast<uint32_t*>(data_)[i] = static_cast<uint32_t>(value); return;
-    case DType::kS64: case DType::kU64: reinterpret_cast<int64_t*>(data_)[i] = value; return;
-    case DType::kF32: reinterpret_cast<float*>(data_)[i] = static_cast<float>(value); return;  // once rounded, not twice
-    default: set_double(i, static_cast<double>(value));
+    case DType::kS8:
+    case DType::kU8:
+      reinterpret_cast<uint8_t*>(data_)[i] = static_cast<uint8_t>(value);
+      return;
+    case DType::kS16:
+    case DType::kU16:
+      reinterpret_cast<uint16_t*>(data_)[i] = static_cast<uint16_t>(value);
+      return;
+    case DType::kS32:
+    case DType::kU32:
+      reinterpret_cast<uint32_t*>(data_)[i] = static_cast<uint32_t>(value);
+      return;
+    case DType::kS64:
+    case DType::kU64:
+      reinterpret_cast<int64_t*>(data_)[i] = value;
+      return;
+    case DType::kF32:
+      reinterpret_cast<float*>(data_)[i] = static_cast<float>(value);
+      return;  // once rounded, not twice
+    default:
+      set_double(i, static_cast<double>(value));
   }
 }
 
 void Literal::set_double(int64_t i, double value) {
   switch (shape_.dtype) {
-    case DType::kF64: reinterpret_cast<double*>(data_)[i] = value; return;
-    case DType::kF32: reinterpret_cast<float*>(data_)[i] = static_cast<float>(value); return;
+    case DType::kF64:
+      reinterpret_cast<double*>(data_)[i] = value;
+      return;
+    case DType::kF32:
+      reinterpret_cast<float*>(data_)[i] = static_cast<float>(value);
+      return;
     case DType::kF16:
-    case DType::kBF16: reinterpret_cast<uint16_t*>(data_)[i] = static_cast<uint16_t>(encode_float(shape_.dtype, value)); return;
-    case DType::kPred: reinterpret_cast<uint8_t*>(data_)[i] = value != 0; return;
-    case DType::kS8: set_int(i, saturate<int8_t>(value)); return;
-    case DType::kS16: set_int(i, saturate<int16_t>(value)); return;
-    case DType::kS32: set_int(i, saturate<int32_t>(value)); return;
-    case DType::kS64: set_int(i, saturate<int64_t>(value)); return;
-    case DType::kU8: set_int(i, saturate<uint8_t>(value)); return;
-    case DType::kU16: set_int(i, saturate<uint16_t>(value)); return;
-    case DType::kU32: set_int(i, saturate<uint32_t>(value)); return;
-    case DType::kU64: set_int(i, saturate<uint64_t>(value)); return;
+    case DType::kBF16:
+      reinterpret_cast<uint16_t*>(data_)[i] = static_cast<uint16_t>(encode_float(shape_.dtype, value));
+      return;
+    case DType::kPred:
+      reinterpret_cast<uint8_t*>(data_)[i] = value != 0;
+      return;
+    case DType::kS8:
+      set_int(i, saturate<int8_t>(value));
+      return;
+    case DType::kS16:
+      set_int(i, saturate<int16_t>(value));
+      return;
+    case DType::kS32:
+      set_int(i, saturate<int32_t>(value));
+      return;
+    case DType::kS64:
+      set_int(i, saturate<int64_t>(value));
+      return;
+    case DType::kU8:
+      set_int(i, saturate<uint8_t>(value));
+      return;
+    case DType::kU16:
+      set_int(i, saturate<uint16_t>(value));
+      return;
+    case DType::kU32:
+      set_int(i, saturate<uint32_t>(value));
+      return;
+    case DType::kU64:
+      set_int(i, saturate<uint64_t>(value));
+      return;
     case DType::kC64:
-    case DType::kC128: set_complex(i, value); return;
+    case DType::kC128:
+      set_complex(i, value);
+      return;
     default:
-      if (is_float(shape_.dtype)) reinterpret_cast<uint8_t*>(data_)[i] = static_cast<uint8_t>(encode_float(shape_.dtype, value));
-      else if (is_integer(shape_.dtype)) set_int(i, saturate_narrow(value, bit_width(shape_.dtype), is_signed(shape_.dtype)));
-      else throw internal_error("{} has no elements", to_string(shape_));
+      if (is_float(shape_.dtype))
+        reinterpret_cast<uint8_t*>(data_)[i] = static_cast<uint8_t>(encode_float(shape_.dtype, value));
+      else if (is_integer(shape_.dtype))
+        set_int(i, saturate_narrow(value, bit_width(shape_.dtype), is_signed(shape_.dtype)));
+      else
+        throw internal_error("{} has no elements", to_string(shape_));
   }
 }
 
@@ -166,7 +239,8 @@ void Literal::set_complex(int64_t i, std::complex<double> value) {
 }
 
 void Literal::check_element_count(int64_t count) const {
-  if (count != size()) throw user_error("{} has {} elements, but {} values are given", to_string(shape_), size(), count);
+  if (count != size())
+    throw user_error("{} has {} elements, but {} values are given", to_string(shape_), size(), count);
 }
 
 Literal Literal::clone() const {

@@ -18,15 +18,23 @@ Literal doubles(DType dtype, Dims dims, std::vector<double> values) {
 }
 
 TEST(Floats, bits_and_values_of_the_named_formats) {
-  struct Row { DType dtype; double value; uint64_t bits; };
+  struct Row {
+    DType dtype;
+    double value;
+    uint64_t bits;
+  };
   const Row rows[] = {
-      {DType::kF16, 1.0, 0x3c00},          {DType::kF16, 65504, 0x7bff},        {DType::kF16, -0.0, 0x8000},
-      {DType::kF16, 0x1p-24, 0x0001},      {DType::kF16, kInf, 0x7c00},         {DType::kBF16, 1.0, 0x3f80},
-      {DType::kBF16, 0x1.fep127, 0x7f7f},  {DType::kBF16, 0x1p-133, 0x0001},    {DType::kF8E5M2, 57344, 0x7b},
-      {DType::kF8E4M3, 240, 0x77},         {DType::kF8E4M3FN, 448, 0x7e},       {DType::kF8E4M3FN, 0x1p-9, 0x01},
-      {DType::kF8E4M3B11FNUZ, 30, 0x7f},   {DType::kF8E5M2FNUZ, 57344, 0x7f},   {DType::kF8E4M3FNUZ, 240, 0x7f},
-      {DType::kF8E3M4, 15.5, 0x6f},        {DType::kF8E8M0FNU, 1.0, 0x7f},      {DType::kF8E8M0FNU, 0x1p-127, 0x00},
-      {DType::kF4E2M1FN, 6, 0x7},          {DType::kF4E2M1FN, 0.5, 0x1},        {DType::kF4E2M1FN, -0.0, 0x8},
+      {DType::kF16, 1.0, 0x3c00},         {DType::kF16, 65504, 0x7bff},
+      {DType::kF16, -0.0, 0x8000},        {DType::kF16, 0x1p-24, 0x0001},
+      {DType::kF16, kInf, 0x7c00},        {DType::kBF16, 1.0, 0x3f80},
+      {DType::kBF16, 0x1.fep127, 0x7f7f}, {DType::kBF16, 0x1p-133, 0x0001},
+      {DType::kF8E5M2, 57344, 0x7b},      {DType::kF8E4M3, 240, 0x77},
+      {DType::kF8E4M3FN, 448, 0x7e},      {DType::kF8E4M3FN, 0x1p-9, 0x01},
+      {DType::kF8E4M3B11FNUZ, 30, 0x7f},  {DType::kF8E5M2FNUZ, 57344, 0x7f},
+      {DType::kF8E4M3FNUZ, 240, 0x7f},    {DType::kF8E3M4, 15.5, 0x6f},
+      {DType::kF8E8M0FNU, 1.0, 0x7f},     {DType::kF8E8M0FNU, 0x1p-127, 0x00},
+      {DType::kF4E2M1FN, 6, 0x7},         {DType::kF4E2M1FN, 0.5, 0x1},
+      {DType::kF4E2M1FN, -0.0, 0x8},
   };
   for (const Row& r : rows) {
     EXPECT_EQ(encode_float(r.dtype, r.value), r.bits) << to_string(r.dtype) << " " << r.value;
@@ -35,9 +43,10 @@ TEST(Floats, bits_and_values_of_the_named_formats) {
 }
 
 TEST(Floats, rounding_is_half_to_even_and_once) {
-  EXPECT_EQ(encode_float(DType::kBF16, 1 + 0x1p-8), 0x3f80u);               // tie, even below
-  EXPECT_EQ(encode_float(DType::kBF16, 1 + 0x3p-8), 0x3f82u);               // tie, even above
-  EXPECT_EQ(encode_float(DType::kBF16, 1 + 0x1p-8 + 0x1p-40), 0x3f81u);     // a float in between would lose the last bit
+  EXPECT_EQ(encode_float(DType::kBF16, 1 + 0x1p-8), 0x3f80u);  // tie, even below
+  EXPECT_EQ(encode_float(DType::kBF16, 1 + 0x3p-8), 0x3f82u);  // tie, even above
+  EXPECT_EQ(encode_float(DType::kBF16, 1 + 0x1p-8 + 0x1p-40),
+            0x3f81u);  // a float in between would lose the last bit
   EXPECT_EQ(encode_float(DType::kF16, 0x1p-25), 0u);
   EXPECT_EQ(encode_float(DType::kF16, 0x1p-25 * 1.0001), 1u);
   EXPECT_EQ(encode_float(DType::kF16, 65519.9), 0x7bffu);
@@ -57,7 +66,8 @@ TEST(Floats, overflow_and_nan_follow_the_style_of_the_format) {
   EXPECT_TRUE(std::isnan(decode_float(DType::kF8E5M2FNUZ, 0x80)));
 }
 
-// decode then encode is the identity on bits, NaN payloads included, except where a format has several names for one NaN.
+// decode then encode is the identity on bits, NaN payloads included, except where a format has several names
+// for one NaN.
 TEST(Floats, every_encoding_survives_a_round_trip) {
   for (int t = static_cast<int>(DType::kF4E2M1FN); t <= static_cast<int>(DType::kBF16); ++t) {
     const DType dtype = static_cast<DType>(t);
@@ -85,7 +95,8 @@ TEST(Literal, integers_wrap_and_doubles_saturate) {
 }
 
 TEST(Literal, text_of_numbers_is_the_shortest_that_reads_back) {
-  EXPECT_EQ(to_string(doubles(DType::kF32, {6}, {0.1, 1, 1e10, -0.0, 16777216, 1e-45})), "{0.1, 1, 1e+10, -0, 1.6777216e+07, 1e-45}");
+  EXPECT_EQ(to_string(doubles(DType::kF32, {6}, {0.1, 1, 1e10, -0.0, 16777216, 1e-45})),
+            "{0.1, 1, 1e+10, -0, 1.6777216e+07, 1e-45}");
   EXPECT_EQ(to_string(doubles(DType::kBF16, {}, {0x1.fep127})), "3.39e+38");
   EXPECT_EQ(to_string(doubles(DType::kF16, {2}, {65504, 0.1})), "{6.55e+04, 0.1}");
   EXPECT_EQ(to_string(doubles(DType::kF8E4M3FN, {2}, {448, 0.4375})), "{4.5e+02, 0.44}");
@@ -108,7 +119,8 @@ TEST(Literal, text_nests_braces_by_dimension) {
   EXPECT_EQ(to_string(doubles(DType::kF32, {2, 0, 4, 3}, {})), "{ { }, { } }");
   EXPECT_EQ(to_string(doubles(DType::kF32, {0}, {})), "{}");
   EXPECT_EQ(to_string(Literal::scalar<std::complex<double>>(DType::kC64, {1.5, -2})), "(1.5, -2)");
-  EXPECT_EQ(to_string(Literal::make_tuple({doubles(DType::kF32, {}, {1}), doubles(DType::kS8, {1}, {2})})), "( 1, {2} )");
+  EXPECT_EQ(to_string(Literal::make_tuple({doubles(DType::kF32, {}, {1}), doubles(DType::kS8, {1}, {2})})),
+            "( 1, {2} )");
 }
 
 TEST(Literal, equality_is_of_bits_and_ignores_layouts) {

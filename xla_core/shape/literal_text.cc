@@ -15,7 +15,8 @@ uint64_t raw_bits(const std::byte* at, int bytes) {
   return bits;
 }
 
-// "nan(0x1)" where the payload is not the one a fresh quiet NaN has; formats with a single NaN have no payload.
+// "nan(0x1)" where the payload is not the one a fresh quiet NaN has; formats with a single NaN have no
+// payload.
 void append_nan(std::string& out, const DTypeInfo& d, uint64_t bits) {
   const bool one_nan = d.style != FloatStyle::kIeee;
   if (d.style != FloatStyle::kE8M0 && d.style != FloatStyle::kFnuz && (bits >> (d.bits - 1)) & 1) out += '-';
@@ -68,8 +69,9 @@ void append_element(std::string& out, const Literal& literal, int64_t i) {
   } else {
     char text[24];
     const int64_t value = literal.get_int(i);
-    const auto end = dtype == DType::kU64 ? std::to_chars(text, text + sizeof text, static_cast<uint64_t>(value))
-                                          : std::to_chars(text, text + sizeof text, value);
+    const auto end = dtype == DType::kU64
+                         ? std::to_chars(text, text + sizeof text, static_cast<uint64_t>(value))
+                         : std::to_chars(text, text + sizeof text, value);
     out.append(text, end.ptr);
   }
 }
@@ -82,9 +84,12 @@ void append_dimension(std::string& out, const Literal& literal, size_t dim, int6
   out += space;
   for (int64_t i = 0; i < dims[dim]; ++i) {
     if (i) out += ", ";
-    if (dim + 1 == dims.size()) append_element(out, literal, position++);
-    else if (literal.size() == 0 && dims[dim + 1] == 0) out += "{ }";
-    else append_dimension(out, literal, dim + 1, position);
+    if (dim + 1 == dims.size())
+      append_element(out, literal, position++);
+    else if (literal.size() == 0 && dims[dim + 1] == 0)
+      out += "{ }";
+    else
+      append_dimension(out, literal, dim + 1, position);
   }
   if (dims[dim] > 0) out += space;
   out += '}';

@@ -31,7 +31,8 @@ int64_t Shape::num_elements() const {
   int64_t n = 1;
   for (int64_t d : dims) {
     if (d == kUnbounded) throw user_error("{} has no bound, so it has no size", to_string(*this));
-    if (d < 0 || __builtin_mul_overflow(n, d, &n)) throw user_error("{} has too many elements", to_string(*this));
+    if (d < 0 || __builtin_mul_overflow(n, d, &n))
+      throw user_error("{} has too many elements", to_string(*this));
   }
   return n;
 }
@@ -40,7 +41,8 @@ int64_t Shape::byte_size() const {
   int64_t bytes = 0;
   if (is_tuple()) {
     for (const Shape& s : tuple)
-      if (__builtin_add_overflow(bytes, s.byte_size(), &bytes)) throw user_error("{} is too large", to_string(*this));
+      if (__builtin_add_overflow(bytes, s.byte_size(), &bytes))
+        throw user_error("{} is too large", to_string(*this));
     return bytes;
   }
   if (__builtin_mul_overflow(num_elements(), static_cast<int64_t>(armillary::byte_size(dtype)), &bytes))
@@ -51,7 +53,8 @@ int64_t Shape::byte_size() const {
 const Shape& Shape::at(std::span<const int64_t> index) const {
   const Shape* s = this;
   for (int64_t i : index) {
-    if (i < 0 || i >= static_cast<int64_t>(s->tuple.size())) throw user_error("{} has no element {}", to_string(*s), i);
+    if (i < 0 || i >= static_cast<int64_t>(s->tuple.size()))
+      throw user_error("{} has no element {}", to_string(*s), i);
     s = &s->tuple[i];
   }
   return *s;
@@ -107,7 +110,8 @@ void append_shape(std::string& out, const Shape& shape, bool with_layout) {
     out += '(';
     for (size_t i = 0; i < shape.tuple.size(); ++i) {
       if (i) out += ", ";
-      if (i && i % 5 == 0) out += "/*index=" + std::to_string(i) + "*/";  // XLA's aid for readers of long tuples
+      if (i && i % 5 == 0)
+        out += "/*index=" + std::to_string(i) + "*/";  // XLA's aid for readers of long tuples
       append_shape(out, shape.tuple[i], with_layout);
     }
     out += ')';

@@ -44,7 +44,9 @@ TEST(Shape, sizes_count_elements_and_our_bytes) {
   EXPECT_EQ(Shape(DType::kF32, {int64_t{1} << 40, 0, int64_t{1} << 40}).num_elements(), 0);
   EXPECT_THROW(Shape(DType::kF32, {int64_t{1} << 40, int64_t{1} << 40}).num_elements(), Error);
   EXPECT_THROW(Shape(DType::kF32, {Shape::kUnbounded}).num_elements(), Error);
-  EXPECT_EQ(Shape::make_tuple({Shape(DType::kF32, {2}), Shape::scalar(DType::kPred), Shape::token()}).byte_size(), 9);
+  EXPECT_EQ(
+      Shape::make_tuple({Shape(DType::kF32, {2}), Shape::scalar(DType::kPred), Shape::token()}).byte_size(),
+      9);
 }
 
 TEST(Shape, compatible_ignores_layouts_and_sees_everything_else) {
