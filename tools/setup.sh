@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 packages=(
   bazel-bootstrap bazel-platforms bazel-rules-java bazel-rules-proto bazel-skylib
   g++ git llvm-22-dev llvm-22-tools lld-22 clang-format-22
-  libbenchmark-dev libfmt-dev libgtest-dev libprotobuf-dev nlohmann-json3-dev protobuf-compiler
+  libbenchmark-dev libfmt-dev libgtest-dev libprotobuf-dev libzstd-dev nlohmann-json3-dev protobuf-compiler zlib1g-dev
   python-is-python3  # Bazel 4 starts its Python programs as "python"
 )
 # Debian splits its own python3 into parts; one that lies elsewhere comes whole.
