@@ -24,8 +24,9 @@ Instruction* Computation::insert(Instruction* i, std::vector<Instruction*> opera
 }
 
 Instruction* Computation::add(Op op, Shape shape, std::vector<Instruction*> operands, Attrs attrs,
-                              Instruction* before) {
-  auto* i = new Instruction(op, std::move(shape), module_->next_id_++, module_->unique_name(to_string(op)));
+                              Instruction* before, std::string name) {
+  if (name.empty()) name = module_->unique_name(to_string(op));
+  auto* i = new Instruction(op, std::move(shape), module_->next_id_++, std::move(name));
   module_->arena_.emplace_back(i);
   i->attrs_ = std::move(attrs);
   return insert(i, std::move(operands), before);
@@ -159,7 +160,7 @@ void copy_instructions(const Computation& from, Computation& to,
 
 // Iterative, so that a long chain of calls needs no stack.
 void append_callees_first(Computation* from, std::unordered_set<const Computation*>& seen,
-                          std::vector<Computation*>& result) {
+                          std::vector<Computation*>& result, bool control_only = false) {
   struct Visit {
     Computation* at;
     std::vector<Computation*> callees;
@@ -170,7 +171,8 @@ void append_callees_first(Computation* from, std::unordered_set<const Computatio
     if (!seen.insert(c).second) return;
     stack.push_back({c, {}});
     for (const Instruction* i : c->instructions())
-      for (Computation* callee : i->callees()) stack.back().callees.push_back(callee);
+      if (!control_only || i->has(kCallsControl))
+        for (Computation* callee : i->callees()) stack.back().callees.push_back(callee);
   };
   for (enter(from); !stack.empty();) {
     Visit& top = stack.back();
@@ -223,6 +225,13 @@ std::vector<Computation*> Module::reachable() const {
   std::vector<Computation*> result;
   std::unordered_set<const Computation*> seen;
   if (entry_) append_callees_first(entry_, seen, result);
+  return result;
+}
+
+std::vector<Computation*> Module::control_computations() const {
+  std::vector<Computation*> result;
+  std::unordered_set<const Computation*> seen;
+  if (entry_) append_callees_first(entry_, seen, result, /*control_only=*/true);
   return result;
 }
 

@@ -38,8 +38,9 @@ class Computation {
   // unique.
   Instruction* add(Op op, std::vector<Instruction*> operands, Attrs attrs = {},
                    Instruction* before = nullptr);
+  // A given name is taken as it is; its uniqueness is the caller's.
   Instruction* add(Op op, Shape shape, std::vector<Instruction*> operands, Attrs attrs = {},
-                   Instruction* before = nullptr);
+                   Instruction* before = nullptr, std::string name = {});
   Instruction* add_parameter(int64_t number, Shape shape, std::string name = {},
                              Instruction* before = nullptr);
   Instruction* add_constant(Literal literal, Instruction* before = nullptr);
@@ -117,6 +118,8 @@ class Module {
   std::vector<Computation*> computations() const;
   // Reachable from the entry, callees first.
   std::vector<Computation*> reachable() const;
+  // The entry and what it calls as control flow (call, while, conditional, async), callees first: the ones that own memory and have a schedule.
+  std::vector<Computation*> control_computations() const;
   Computation* add_computation(std::string name);  // the name is made unique
   // A deep copy inside this module; callees are shared.
   Computation* clone_computation(const Computation& original);
