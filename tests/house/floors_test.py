@@ -107,3 +107,9 @@ def test_the_rule_itself_catches_what_it_should() -> None:
     assert not fault(Path("xla_core/runtime/tpu.cc"), "tpu_sim/pod.h")
     assert not fault(Path("xla_core/passes/dce.cc"), "xla_core/hlo/module.h")
     assert not fault(Path("tpu_sim/pod.cc"), "xla_core/shape/dtype.h")
+
+
+def test_every_room_says_what_comes_in_what_goes_out_and_what_it_may_not_know() -> None:
+    rooms = sorted({name.parent for name in sources() if room_of(name) in FLOOR_OF and len(name.parts) < 5})
+    silent = [str(room) for room in rooms if not (tree.root() / room / "README.md").is_file()]
+    assert not silent, f"no README.md in {silent}"
