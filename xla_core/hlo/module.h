@@ -118,7 +118,8 @@ class Module {
   std::vector<Computation*> computations() const;
   // Reachable from the entry, callees first.
   std::vector<Computation*> reachable() const;
-  // The entry and what it calls as control flow (call, while, conditional, async), callees first: the ones that own memory and have a schedule.
+  // The entry and what it calls as control flow (call, while, conditional, async), callees first: the ones
+  // that own memory and have a schedule.
   std::vector<Computation*> control_computations() const;
   Computation* add_computation(std::string name);  // the name is made unique
   // A deep copy inside this module; callees are shared.

@@ -24,10 +24,12 @@ struct Slice {
 struct Allocation {
   enum Kind : uint8_t { kParameter, kConstant, kResult, kTemporary } kind = kTemporary;
   int64_t size = 0;
-  int64_t index = -1;  // kParameter / kResult: the number of the flattened leaf
-  Literal constant;    // kConstant
-  int64_t donated_parameter =
-      -1;  // kResult: may take over the memory of this flattened parameter leaf when the caller donates it
+  int64_t index = -1;  // kParameter: the number of the flattened leaf
+  int64_t result =
+      -1;  // kResult, or a kParameter that the program overwrites with this flattened result leaf
+  bool written = false;  // kParameter: the program writes to it; it works on a copy unless the caller donates
+                         // the argument
+  Literal constant{};    // kConstant
 };
 
 // Machine code of a kernel (see kernels/kernel.h) or a native function; args are the step's slices resolved
@@ -41,6 +43,7 @@ struct Step {
   std::vector<Slice> buffers;  // inputs, then outputs
 
   // kKernel
+  int32_t kernel = -1;  // into the list that was compiled
   RangeFunction function = nullptr;
   int64_t extent = 1;
   int64_t grain = 1;  // least iterations worth a task

@@ -1,0 +1,35 @@
+#include "xla_core/client/client.h"
+
+#include "xla_core/hlo/text.h"
+
+namespace armillary {
+
+std::shared_ptr<Executable> Executable::compile(std::unique_ptr<Module> module,
+                                                const CompileOptions& options) {
+  return std::shared_ptr<Executable>(new Executable(armillary::compile(std::move(module), options)));
+}
+
+void Executable::check(std::span<const Argument> arguments) const {
+  const Program& p = program();
+  std::vector<const Shape*> want;
+  for (const Shape& parameter : p.parameter_shapes)
+    for (const Shape* leaf : leaves_of(parameter)) want.push_back(leaf);
+  if (arguments.size() != want.size())
+    throw user_error("{} takes {} arrays, but got {}", module().name(), want.size(), arguments.size());
+  for (size_t n = 0; n < want.size(); ++n) {
+    if (!want[n]->is_array()) continue;
+    const Shape& got = arguments[n].value.shape();
+    if (got.dtype != want[n]->dtype || got.dims != want[n]->dims)
+      throw user_error("argument {} of {} is {}, but it takes {}", n, module().name(), to_string(got),
+                       to_string(*want[n]));
+  }
+}
+
+std::vector<Literal> Executable::execute(std::span<const Argument> arguments) const {
+  check(arguments);
+  return run(program(), arguments, *arenas_);
+}
+
+std::string Executable::as_text() const { return print(module()); }
+
+}  // namespace armillary

@@ -1,0 +1,105 @@
+#include "xla_core/compile/compiler.h"
+
+#include <chrono>
+#include <cstdio>
+
+#include "xla_core/analysis/graph.h"
+#include "xla_core/base/dump.h"
+#include "xla_core/base/flags.h"
+#include "xla_core/buffers/assign.h"
+#include "xla_core/hlo/text.h"
+#include "xla_core/io/proto.h"
+
+namespace armillary {
+namespace {
+
+constexpr std::string_view kSimplify =
+    "fixpoint(simplify-tuples,simplify,fold-constants,simplify-loops,cse,dce)";
+
+std::string content(const Module& m, DumpFormat format) {
+  switch (format) {
+    case DumpFormat::kText:
+      return print(m);
+    case DumpFormat::kDot:
+      return to_dot(m);
+    case DumpFormat::kHtml:
+      return to_html(m);
+    case DumpFormat::kProto:
+      return to_proto(m);
+  }
+  return {};
+}
+
+void print_statistics(const std::vector<PassRecord>& records) {
+  std::fprintf(stderr, "%-14s %-22s %9s %9s %13s\n", "pipeline", "pass", "ms", "rewrites", "instructions");
+  for (const PassRecord& r : records)
+    std::fprintf(stderr, "%-14s %-22s %9.2f %9ld %6ld ->%5ld\n", r.pipeline.c_str(), r.pass.c_str(),
+                 r.seconds * 1e3, r.rewrites, r.instructions_before, r.instructions_after);
+}
+
+PassContext make_context(const CompileOptions& options, Dumper& dumper) {
+  PassContext context;
+  context.options = options.passes;
+  context.options.constant_folding_max_bytes = flags().constant_folding_max_bytes;
+  context.verify_each = flags().verify_each;
+  context.disabled = xla_flags().disabled_passes;
+  context.fuel.limit = flags().pass_fuel;
+  if (dumper.enabled())
+    context.dump = [&dumper](const Module& m, std::string_view pipeline, std::string_view after,
+                             std::string_view before) {
+      dumper.dump_pass(pipeline, after, before, [&m](DumpFormat f) { return content(m, f); });
+    };
+  return context;
+}
+
+void check_can_run(const Module& m, const Target& target) {
+  for (const Computation* c : m.control_computations())
+    for (const Instruction* i : c->instructions()) {
+      std::string why;
+      if (!target.can_run(*i, &why))
+        throw unsupported_error(*i, "unsupported: {}{}", to_string(i->op()),
+                                why.empty() ? "" : " (" + why + ")");
+    }
+}
+
+}  // namespace
+
+void optimise(Module& m, const Target& target, const CompileOptions& options, const PassContext& context) {
+  auto stage = [&](Stage s, std::string_view passes, std::string_view name) {
+    context.stage = s;
+    run_pipeline(m, passes, context, name);
+    verify(m, s);
+  };
+  register_all_passes();
+  stage(Stage::kParsed, "inline-calls,dce", "inline");
+  stage(Stage::kExpanded, "expand", "expand");
+  if (options.optimise) stage(Stage::kExpanded, kSimplify, "simplification");
+  stage(Stage::kLaidOut, "layout", "layout");
+  if (options.optimise) stage(Stage::kLaidOut, kSimplify, "post-layout");
+  if (options.optimise) stage(Stage::kFused, "fusion,cse,dce", "fusion");
+  stage(Stage::kScheduled, "flatten-call-graph,loop-copies,schedule", "schedule");
+  check_can_run(m, target);
+}
+
+Compiled compile(std::unique_ptr<Module> module, const CompileOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
+  const Target& target = target_from_name(options.target);
+  Compiled out;
+  out.module = std::move(module);
+  Module& m = *out.module;
+  verify(m);
+  Dumper dumper(next_module_number(), m.name());
+  dumper.dump("before_optimizations", [&](DumpFormat f) { return content(m, f); });
+  PassContext context = make_context(options, dumper);
+  optimise(m, target, options, context);
+  dumper.dump(std::string(target.name) + "_after_optimizations", [&](DumpFormat f) { return content(m, f); });
+  const Assignment assignment = assign_buffers(m, target);
+  target.emit(m, assignment, out.program);
+  out.passes = context.records;
+  out.last_rewrite = context.fuel.last_rewrite;
+  out.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (flags().print_pass_statistics) print_statistics(out.passes);
+  return out;
+}
+
+}  // namespace armillary

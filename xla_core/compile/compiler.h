@@ -1,0 +1,45 @@
+// From a module as it was read to a program that runs: the one page that knows the order of the stages.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "xla_core/hlo/module.h"
+#include "xla_core/passes/pass.h"
+#include "xla_core/program/program.h"
+#include "xla_core/target/target.h"
+
+namespace armillary {
+
+struct CompileOptions {
+  std::string target = "cpu";
+  PassOptions passes;
+  bool optimise =
+      true;  // false: only what the back end needs (expanders, layouts, buffers); for bisecting and tests
+};
+
+struct Compiled {
+  std::unique_ptr<Module> module;  // as optimised and scheduled
+  Program program;
+  std::vector<PassRecord> passes;
+  std::string last_rewrite;  // when pass_fuel ran out: what it stopped after
+  double seconds = 0;
+};
+
+Compiled compile(std::unique_ptr<Module> module, const CompileOptions& options = {});
+
+// Everything compile() does before machine code is made; used by `armillary opt` and by tests of the
+// pipeline.
+void optimise(Module& module, const Target& target, const CompileOptions& options,
+              const PassContext& context);
+
+// The targets in order of preference; a user error names the known ones when there is no such target, and
+// says why one is unavailable.
+std::vector<const Target*> all_targets();
+const Target& target_from_name(std::string_view name);
+
+// All passes of all rooms are in the registry after this (passes/pass.h).
+void register_all_passes();
+
+}  // namespace armillary

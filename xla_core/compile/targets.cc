@@ -1,0 +1,42 @@
+// The registry of targets and of the passes that live outside passes/.
+#include "xla_core/backends/cpu/cpu_target.h"
+#include "xla_core/buffers/copies.h"
+#include "xla_core/compile/compiler.h"
+#include "xla_core/fusion/fusion.h"
+#include "xla_core/layout/layout.h"
+#include "xla_core/schedule/schedule.h"
+
+namespace armillary {
+
+std::vector<const Target*> all_targets() { return {&cpu::target()}; }
+
+const Target& target_from_name(std::string_view name) {
+  std::string known;
+  for (const Target* t : all_targets()) {
+    if (t->name == name) {
+      if (t->emit == nullptr) throw unsupported_error("target {}: {}", name, t->unavailable);
+      return *t;
+    }
+    known += (known.empty() ? "" : ", ") + std::string(t->name);
+  }
+  throw user_error("there is no target '{}'; there is: {}", name, known);
+}
+
+void register_all_passes() {
+  static const std::vector<PassRow> rows = {
+      {"layout", "Gives every array a row-major layout and writes out bitcasts between others.",
+       [](Module& m, const PassContext&) { return assign_layouts(m); }},
+      {"fusion",
+       "Merges producers into consumers where that saves memory traffic and repeats nothing expensive.",
+       fuse},
+      {"flatten-call-graph", "Gives each while, conditional and call computations of its own.",
+       [](Module& m, const PassContext&) { return flatten_call_graph(m); }},
+      {"loop-copies", "Copies loop state that the body hands on at another place.",
+       [](Module& m, const PassContext&) { return insert_loop_copies(m); }},
+      {"schedule", "Orders instructions so that few bytes are alive at once.",
+       [](Module& m, const PassContext&) { return minimise_memory(m); }},
+  };
+  register_passes(rows);
+}
+
+}  // namespace armillary

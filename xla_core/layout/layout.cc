@@ -1,0 +1,84 @@
+#include "xla_core/layout/layout.h"
+
+namespace armillary {
+namespace {
+
+bool plain(const Shape& s) { return !s.layout || s.layout->is_row_major(); }
+
+// Dimensions from the slowest to the fastest in memory.
+Dims major_to_minor(const Shape& s) {
+  Dims order(s.layout->minor_to_major.rbegin(), s.layout->minor_to_major.rend());
+  return order;
+}
+
+Dims permuted(const Dims& dims, const Dims& permutation) {
+  Dims result;
+  for (int64_t p : permutation) result.push_back(dims[p]);
+  return result;
+}
+
+Instruction* transpose(Instruction* x, const Dims& permutation, Instruction* before) {
+  Attrs attrs;
+  attrs.set(Attr::dimensions, permutation);
+  Shape shape(x->dtype(), permuted(x->dims(), permutation));
+  return before->parent()->add(Op::transpose, std::move(shape), {x}, std::move(attrs), before);
+}
+
+// The bytes of the operand, read with the result's dtype, dims and layout.
+Instruction* expand_bitcast(Instruction* bitcast) {
+  Computation* c = bitcast->parent();
+  Instruction* x = bitcast->operand(0);
+  if (!plain(x->shape())) x = transpose(x, major_to_minor(x->shape()), bitcast);
+  const Shape& want = bitcast->shape();
+  const Dims order = plain(want) ? Dims() : major_to_minor(want);
+  const Dims physical = order.empty() ? want.dims : permuted(want.dims, order);
+  if (x->dtype() != want.dtype) {
+    if (byte_size(x->dtype()) != byte_size(want.dtype))
+      throw unsupported_error(*bitcast, "a bitcast from {} to {} changes the width of elements",
+                              to_string(x->dtype()), to_string(want.dtype));
+    x = c->add(Op::bitcast_convert, Shape(want.dtype, x->dims()), {x}, {}, bitcast);
+  }
+  if (x->dims() != physical) x = c->add(Op::reshape, Shape(want.dtype, physical), {x}, {}, bitcast);
+  if (order.empty()) return x;
+  Dims inverse(order.size());
+  for (size_t k = 0; k < order.size(); ++k) inverse[order[k]] = static_cast<int64_t>(k);
+  return transpose(x, inverse, bitcast);
+}
+
+bool make_row_major(Shape& s) {
+  if (s.is_tuple()) {
+    bool changed = false;
+    for (Shape& element : s.tuple) changed |= make_row_major(element);
+    return changed;
+  }
+  if (!s.is_array()) return false;
+  Layout row_major = Layout::row_major(s.rank());
+  if (s.layout == row_major) return false;
+  s.layout = std::move(row_major);
+  return true;
+}
+
+}  // namespace
+
+bool assign_layouts(Module& m) {
+  bool changed = false;
+  for (Computation* c : m.reachable())
+    for (Instruction* i : c->snapshot()) {
+      if (!i->is(Op::bitcast) ||
+          (plain(i->shape()) && plain(i->operand(0)->shape()) && i->dtype() == i->operand(0)->dtype()))
+        continue;
+      i->replace_all_uses_with(expand_bitcast(i));
+      c->erase(i);
+      changed = true;
+    }
+  for (Computation* c : m.reachable())
+    for (Instruction* i : c->instructions()) {
+      Shape shape = i->shape();
+      if (!make_row_major(shape)) continue;
+      i->set_shape(std::move(shape));
+      changed = true;
+    }
+  return changed;
+}
+
+}  // namespace armillary

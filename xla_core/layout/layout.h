@@ -1,0 +1,13 @@
+// Layouts: row-major everywhere, for now the only choice of the CPU.
+#pragma once
+
+#include "xla_core/hlo/module.h"
+
+namespace armillary {
+
+// Gives every array a row-major layout. A bitcast between other layouts means a permutation of the elements
+// in logical order: it becomes transpose, reshape, transpose. Arguments and results are exchanged in logical
+// order, so entry layouts only describe what a caller wished for.
+bool assign_layouts(Module& m);
+
+}  // namespace armillary

@@ -1,0 +1,196 @@
+#include "xla_core/runtime/runtime.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include "xla_core/base/error.h"
+#include "xla_core/base/parallel_for.h"
+
+namespace armillary {
+
+namespace {
+
+std::byte* aligned_bytes(int64_t bytes) {
+  constexpr size_t kAlignment = 64;  // a cache line, and the widest vector register
+  const size_t rounded =
+      (static_cast<size_t>(std::max<int64_t>(bytes, 1)) + kAlignment - 1) / kAlignment * kAlignment;
+  auto* memory = static_cast<std::byte*>(std::aligned_alloc(kAlignment, rounded));
+  if (memory == nullptr) throw resource_error("out of memory: cannot allocate {} bytes", rounded);
+  return memory;
+}
+
+}  // namespace
+
+std::shared_ptr<void> allocate(int64_t bytes) {
+  return std::shared_ptr<void>(aligned_bytes(bytes), std::free);
+}
+
+ArenaPool::~ArenaPool() {
+  for (std::byte* arena : idle_) std::free(arena);
+}
+
+std::byte* ArenaPool::take(int64_t bytes) {
+  {
+    std::lock_guard lock(mutex_);
+    if (!idle_.empty()) {
+      std::byte* arena = idle_.back();
+      idle_.pop_back();
+      return arena;
+    }
+  }
+  return aligned_bytes(bytes);
+}
+
+void ArenaPool::give_back(std::byte* arena) {
+  std::lock_guard lock(mutex_);
+  idle_.push_back(arena);
+}
+
+namespace {
+
+constexpr int64_t kCopyGrain =
+    1 << 18;  // bytes worth a task; below, one core saturates its share of memory bandwidth anyway
+
+void copy_bytes(std::byte* to, const std::byte* from, int64_t size) {
+  if (to == from || size == 0) return;
+  parallel_for(size, kCopyGrain, [&](int64_t begin, int64_t end) {
+    std::memcpy(to + begin, from + begin, static_cast<size_t>(end - begin));
+  });
+}
+
+// A call in flight: base addresses of the allocations.
+class Call {
+ public:
+  Call(const Program& program, std::span<const Argument> arguments, ArenaPool& arenas)
+      : program_(program),
+        arenas_(arenas),
+        bases_(program.allocations.size()),
+        owners_(program.allocations.size()) {
+    for (size_t a = 0; a < bases_.size(); ++a) bind(a, arguments);
+  }
+  ~Call() {
+    for (std::byte* arena : taken_) arenas_.give_back(arena);
+  }
+
+  void run(const std::vector<Step>& steps) {
+    for (const Step& step : steps) {
+      try {
+        run(step);
+      } catch (const Error& e) {
+        if (!e.where().empty()) throw;
+        throw Error(e.kind(), step.name,
+                    e.message() + (step.op_name.empty() ? "" : "\n  from (" + step.op_name + ")"));
+      }
+    }
+  }
+
+  std::vector<Literal> results() {
+    std::vector<Literal> out;
+    const std::vector<const Shape*> leaves = leaves_of(program_.result_shape);
+    for (size_t r = 0; r < program_.results.size(); ++r) {
+      const Slice& slice = program_.results[r];
+      if (slice.allocation < 0) {
+        out.emplace_back();
+        continue;
+      }
+      out.push_back(Literal::view(leaves[r]->without_layout(), address(slice), owners_[slice.allocation]));
+    }
+    return out;
+  }
+
+ private:
+  void bind(size_t a, std::span<const Argument> arguments) {
+    const Allocation& allocation = program_.allocations[a];
+    switch (allocation.kind) {
+      case Allocation::kParameter: {
+        const Argument& argument = arguments[allocation.index];
+        auto* data = const_cast<std::byte*>(argument.value.bytes());
+        if (allocation.written && !argument.donated) {
+          owners_[a] = allocate(allocation.size);
+          bases_[a] = static_cast<std::byte*>(owners_[a].get());
+          copy_bytes(bases_[a], data, allocation.size);
+        } else {
+          owners_[a] = argument.value.owner();
+          bases_[a] = data;
+        }
+        break;
+      }
+      case Allocation::kConstant:
+        bases_[a] = const_cast<std::byte*>(allocation.constant.bytes());
+        break;
+      case Allocation::kResult:
+        owners_[a] = allocate(allocation.size);
+        bases_[a] = static_cast<std::byte*>(owners_[a].get());
+        break;
+      case Allocation::kTemporary:
+        if (allocation.size > 0) taken_.push_back(bases_[a] = arenas_.take(allocation.size));
+        break;
+    }
+  }
+
+  std::byte* address(const Slice& s) const {
+    return s.allocation < 0 ? nullptr : bases_[s.allocation] + s.offset;
+  }
+
+  void run(const Step& step) {
+    switch (step.kind) {
+      case Step::kKernel: {
+        resolve(step);
+        std::byte* const* buffers = addresses_.data();
+        if (step.extent <= step.grain) return step.function(buffers, 0, step.extent);
+        parallel_for(step.extent, step.grain,
+                     [&](int64_t begin, int64_t end) { step.function(buffers, begin, end); });
+        return;
+      }
+      case Step::kNative: {
+        std::vector<std::byte*> buffers;  // its own list: a native step may run steps of its own
+        for (const Slice& s : step.buffers) buffers.push_back(address(s));
+        return step.native(buffers.data());
+      }
+      case Step::kCopy:
+        return copy_bytes(address(step.buffers[1]), address(step.buffers[0]), step.buffers[0].size);
+      case Step::kWhile:
+        for (;;) {
+          run(step.blocks[0]);
+          if (*address(step.buffers[0]) == std::byte{0}) return;
+          run(step.blocks[1]);
+        }
+      case Step::kConditional:
+        return run(step.blocks[branch(step)]);
+      case Step::kCall:
+        return run(step.blocks[0]);
+    }
+  }
+
+  size_t branch(const Step& step) const {
+    const std::byte* selector = address(step.buffers[0]);
+    if (!step.predicate_is_index) return *selector == std::byte{0} ? 1 : 0;
+    int32_t index = 0;
+    std::memcpy(&index, selector, sizeof index);
+    const auto last = static_cast<int32_t>(step.blocks.size()) - 1;
+    return static_cast<size_t>(index < 0 || index > last ? last : index);
+  }
+
+  void resolve(const Step& step) {
+    addresses_.resize(step.buffers.size());
+    for (size_t b = 0; b < step.buffers.size(); ++b) addresses_[b] = address(step.buffers[b]);
+  }
+
+  const Program& program_;
+  ArenaPool& arenas_;
+  std::vector<std::byte*> bases_;
+  std::vector<std::shared_ptr<void>> owners_;
+  std::vector<std::byte*> taken_;
+  std::vector<std::byte*> addresses_;
+};
+
+}  // namespace
+
+std::vector<Literal> run(const Program& program, std::span<const Argument> arguments, ArenaPool& arenas) {
+  Call call(program, arguments, arenas);
+  call.run(program.steps);
+  return call.results();
+}
+
+}  // namespace armillary
