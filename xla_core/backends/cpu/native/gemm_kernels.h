@@ -1,0 +1,63 @@
+// The inner loops of matrix multiplication, compiled once per instruction set; gemm.cc picks the best the machine has.
+// This header and gemm_kernels.inc include next to nothing: code compiled for AVX-512 must not leak out through shared inline functions.
+#pragma once
+
+#include <cstdint>
+
+namespace armillary::native {
+
+// How an operand's elements become the accumulator's type T while they are packed.
+enum class Source : uint8_t {
+  kSame,      // already T
+  kBf16, kF16,
+  kByte,      // one byte an element: looked up in a table of 256 values
+  kS16, kU16,
+  kF32,       // for T = double
+};
+
+// Element (lane, depth) of a panel lies at data[lanes[lane] + depths[depth]], counted in elements of the source.
+struct PackSource {
+  const void* data = nullptr;
+  Source source = Source::kSame;
+  const void* table = nullptr;        // 256 values of T
+  const int64_t* lanes = nullptr;
+  const int64_t* depths = nullptr;
+  int64_t lane_count = 0, depth_count = 0;
+  bool lanes_contiguous = false, depths_contiguous = false;
+};
+
+// A product without packing, for small or thin matrices: B's columns and C's columns are contiguous.
+template <class T>
+struct SmallProduct {
+  int64_t m, n, k;
+  const T* a;
+  const int64_t* a_rows;
+  const int64_t* a_depths;
+  const T* b;
+  const int64_t* b_depths;
+  T* c;
+  const int64_t* c_rows;
+};
+
+template <class T>
+struct GemmKernels {
+  int rows, cols;  // the tile one call of multiply computes
+  // c[rows][cols] = (or +=, when add) the product of packed panels a[depth][rows] and b[depth][cols].
+  void (*multiply)(int64_t depth, const T* a, const T* b, T* c, int64_t ldc, bool add);
+  void (*pack_a)(const PackSource& source, T* out);  // lane_count <= rows; missing lanes become zero
+  void (*pack_b)(const PackSource& source, T* out);
+  void (*small)(const SmallProduct<T>& product);
+  T (*dot)(const T* x, const T* y, int64_t n);       // both contiguous
+};
+
+struct GemmTable {
+  GemmKernels<float> f32;
+  GemmKernels<double> f64;
+  GemmKernels<uint32_t> u32;
+  GemmKernels<uint64_t> u64;
+};
+const GemmTable& gemm_table_baseline();
+const GemmTable& gemm_table_avx2();
+const GemmTable& gemm_table_avx512();
+
+}  // namespace armillary::native

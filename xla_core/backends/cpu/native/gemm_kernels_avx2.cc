@@ -1,0 +1,10 @@
+// Matrix multiplication kernels for AVX2+FMA.
+#include "xla_core/backends/cpu/native/gemm_kernels.h"
+
+#define ARM_VECTOR_BYTES 32
+#define ARM_TILE_ROWS 6
+#include "xla_core/backends/cpu/native/gemm_kernels.inc"
+
+namespace armillary::native {
+const GemmTable& gemm_table_avx2() { return kTable; }
+}  // namespace armillary::native

@@ -1,0 +1,10 @@
+// Matrix multiplication kernels for AVX-512.
+#include "xla_core/backends/cpu/native/gemm_kernels.h"
+
+#define ARM_VECTOR_BYTES 64
+#define ARM_TILE_ROWS 14
+#include "xla_core/backends/cpu/native/gemm_kernels.inc"
+
+namespace armillary::native {
+const GemmTable& gemm_table_avx512() { return kTable; }
+}  // namespace armillary::native
