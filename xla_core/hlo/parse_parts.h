@@ -1,0 +1,28 @@
+// The pieces of HLO text that know nothing of modules: shapes, literals, attribute values, metadata. Internal to the parser.
+#pragma once
+
+#include "xla_core/hlo/instruction.h"
+#include "xla_core/hlo/scanner.h"
+
+namespace armillary {
+
+// True before `f32[`, `(`, `b(`: what can only begin a shape where an op or a name could stand as well.
+bool at_shape(Scanner& in);
+Shape read_shape(Scanner& in);
+
+// The value between the parentheses of constant(...). Memory grows with the text, never with the shape alone.
+Literal read_literal(Scanner& in, const Shape& shape, bool fill_elided);
+
+// Values of all kinds but callees.
+AttrValue read_attr_value(Scanner& in, Attr attr);
+// Text kept as written, with its brackets checked: {..}, [..]<=[..]T(..), "..", or a bare word.
+RawText read_raw(Scanner& in, std::string_view what);
+Metadata read_metadata(Scanner& in);
+
+// {1,2,3}
+Dims read_ints(Scanner& in, std::string_view what);
+
+// The rules that kept text must obey; throws at `position`.
+void check_raw(const Scanner& in, size_t position, Attr attr, const RawText& raw);
+
+}  // namespace armillary
