@@ -1,0 +1,105 @@
+#include "xla_core/fusion/fusible.h"
+
+#include "xla_core/analysis/scalar_cost.h"
+
+namespace armillary {
+namespace {
+
+constexpr double kCheapCycles = 8;         // about what a load from the second-level cache costs
+constexpr int64_t kMaxConcatOperands = 4;  // all of them are evaluated for every element
+
+double product_at(const Dims& sizes, const Dims& dimensions) {
+  double product = 1;
+  for (int64_t d : dimensions) product *= static_cast<double>(sizes[d]);
+  return product;
+}
+
+bool is_plain_array(const Shape& shape) { return shape.is_array() && !shape.is_dynamic(); }
+
+bool has_plain_arrays(const Instruction& instr) {
+  for (const Instruction* o : instr.operands())
+    if (!is_plain_array(o->shape())) return false;
+  if (instr.is(Op::reduce) && instr.shape().is_tuple())
+    return true;  // several results side by side, as in argmax
+  return is_plain_array(instr.shape());
+}
+
+}  // namespace
+
+bool is_scalar_constant(const Instruction& instr) {
+  return instr.is(Op::constant) && instr.shape().is_scalar();
+}
+
+bool is_alias(const Instruction& instr) { return instr.is(Op::reshape) || instr.is(Op::bitcast); }
+
+bool is_root_only(const Instruction& instr) {
+  return instr.is(Op::reduce) || instr.is(Op::dynamic_update_slice);
+}
+
+bool is_fusible(const Instruction& instr) {
+  if (instr.has_effect() || instr.has(kCannotRun) || instr.has(kCollective) || !has_plain_arrays(instr))
+    return false;
+  switch (instr.op()) {
+    case Op::parameter:
+    case Op::copy:
+      return false;
+    case Op::constant:
+      return is_scalar_constant(instr) && !instr.literal().elided();
+    case Op::iota:
+    case Op::reduce:
+    case Op::reduce_window:
+    case Op::map:
+    case Op::dynamic_update_slice:
+      return !instr.shape().is_tuple() || instr.is(Op::reduce);
+    case Op::concatenate:
+      return instr.num_operands() <= kMaxConcatOperands;
+    default:
+      return instr.def().meaning == Meaning::kScalar || instr.def().meaning == Meaning::kIndex;
+  }
+}
+
+Price price_of(const Instruction& instr) {
+  switch (instr.op()) {
+    case Op::constant:
+    case Op::iota:
+    case Op::broadcast:
+    case Op::reshape:
+    case Op::bitcast:
+    case Op::transpose:
+    case Op::slice:
+    case Op::reverse:
+      return Price::kFree;
+    case Op::reduce:
+    case Op::reduce_window:
+    case Op::map:
+    case Op::gather:
+    case Op::dynamic_update_slice:
+      return Price::kCostly;
+    default:
+      break;
+  }
+  if (instr.has(kExpensive)) return Price::kCostly;
+  if (instr.def().meaning == Meaning::kIndex) return Price::kCheap;
+  return scalar_cost(instr).work <= kCheapCycles ? Price::kCheap : Price::kCostly;
+}
+
+bool reads_same_index(const Instruction& instr, int64_t operand) {
+  bool elementwise = instr.def().meaning == Meaning::kScalar || instr.is(Op::map);
+  return elementwise && instr.operand(operand)->dims() == instr.dims();
+}
+
+double reads_per_element(const Instruction& instr, int64_t operand) {
+  const Dims& dims = instr.operand(operand)->dims();
+  if (instr.is(Op::reduce))
+    return 2 * operand < instr.num_operands() ? product_at(dims, instr.attrs().ints(Attr::dimensions)) : 1;
+  if (instr.is(Op::reduce_window) && 2 * operand < instr.num_operands()) {
+    double taps = 1;
+    for (const WindowDim& w : instr.attrs().window().dims) taps *= static_cast<double>(w.size);
+    return taps;
+  }
+  if (instr.is(Op::gather) && operand == 1)
+    return static_cast<double>(instr.attrs().ints(Attr::start_index_map).size());
+  return 1;
+}
+
+}  // namespace armillary

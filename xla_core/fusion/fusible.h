@@ -1,0 +1,30 @@
+// What may stand in the body of a fusion, what it costs there, and how often it is evaluated.
+#pragma once
+
+#include "xla_core/hlo/module.h"
+
+namespace armillary {
+
+// Loops over its result and can be computed one element at a time.
+bool is_fusible(const Instruction& instr);
+
+// Only an address computation on row-major arrays: needs no kernel of its own, so it never absorbs a
+// producer.
+bool is_alias(const Instruction& instr);
+
+bool is_scalar_constant(const Instruction& instr);
+
+// Whether evaluating an element twice is no loss against storing it and loading it twice.
+enum class Price : uint8_t { kFree, kCheap, kCostly };
+Price price_of(const Instruction& instr);
+
+// reduce is only ever a root: its result is cheap to store and dear to compute twice.
+bool is_root_only(const Instruction& instr);
+
+// When `instr` is evaluated n times, operand k is evaluated n * reads_per_element times.
+double reads_per_element(const Instruction& instr, int64_t operand);
+
+// The operand is read at the index at which the result is written.
+bool reads_same_index(const Instruction& instr, int64_t operand);
+
+}  // namespace armillary

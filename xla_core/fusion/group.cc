@@ -1,0 +1,180 @@
+#include "xla_core/fusion/group.h"
+
+#include <algorithm>
+
+#include "xla_core/fusion/fusible.h"
+
+namespace armillary {
+namespace {
+
+constexpr size_t kMaxSpaces = 4;        // how often one member may be written out in the kernel
+constexpr int64_t kEmittedPerBody = 2;  // members written out, per member the body may have
+constexpr int64_t kFreeCopies = 12;  // copies a small group may hold; beyond that, two per member of its own
+
+double elements(const Shape& shape) {
+  const Shape& array = shape.is_tuple() ? shape.tuple[0] : shape;
+  return static_cast<double>(array.num_elements());
+}
+
+// dynamic-update-slice runs over its update and leaves the rest of operand 0 where it is.
+double loop_size(const Instruction& root) {
+  return elements(root.is(Op::dynamic_update_slice) ? root.operand(1)->shape() : root.shape());
+}
+
+bool is_reduced_operand(const Instruction& i, int64_t operand) {
+  return i.is(Op::reduce) && 2 * operand < i.num_operands();
+}
+
+// The k-th operand of `a` and the l-th of `b` are read at the same index when `a` and `b` are evaluated at
+// the same index.
+bool same_index_map(const Instruction& a, int64_t k, const Instruction& b, int64_t l) {
+  if (a.operand(k)->dims() != b.operand(l)->dims()) return false;
+  if (is_reduced_operand(a, k) && is_reduced_operand(b, l))
+    return a.attrs().ints(Attr::dimensions) == b.attrs().ints(Attr::dimensions);
+  if (a.op() != b.op() || k != l || a.dims() != b.dims() || !(a.attrs() == b.attrs())) return false;
+  if (a.num_operands() < 2) return true;
+  return std::equal(a.operands().begin() + 1, a.operands().end(), b.operands().begin() + 1,
+                    b.operands().end());  // start indices
+}
+
+}  // namespace
+
+LoopSpace loop_space(const Instruction& root) {
+  if (root.is(Op::reduce)) return {true, root.operand(0)->dims(), root.attrs().ints(Attr::dimensions)};
+  if (root.is(Op::dynamic_update_slice)) return {false, root.operand(1)->dims(), {-1}};
+  return {false, root.dims(), {}};
+}
+
+Group::Group(Instruction* root, const PassOptions& limits) : limits_(&limits) {
+  spaces_.push_back({-1, nullptr, 0, loop_size(*root)});
+  roots_.push_back(root);
+  insert(root, {{0}, false, false});
+}
+
+void Group::insert(Instruction* i, Member member) {
+  copies_ += member.copied && !is_scalar_constant(*i);
+  recomputed_ += member.recomputed;
+  emitted_ += static_cast<int64_t>(member.spaces.size());
+  members_.emplace(i, std::move(member));
+  order_.push_back(i);
+  inputs_.erase(i);
+  for (Instruction* o : i->operands())
+    if (!members_.contains(o)) inputs_.insert(o);
+}
+
+bool Group::try_add_root(Instruction* root) {
+  if (root->is(Op::dynamic_update_slice) || root->shape().is_tuple() || roots_[0]->shape().is_tuple())
+    return false;
+  if (!(loop_space(*root) == loop_space(*roots_[0])) || size() >= limits_->fusion_max_body) return false;
+  std::vector<Space> added;
+  for (int s : spaces_of(*root, added))
+    if (s != 0) return false;  // another root reads it elsewhere
+  roots_.push_back(root);
+  insert(root, {{0}, false, false});
+  return true;
+}
+
+const Group::Space& Group::space(int number, const std::vector<Space>& added) const {
+  size_t n = number;
+  return n < spaces_.size() ? spaces_[n] : added[n - spaces_.size()];
+}
+
+int Group::space_behind(int parent, const Instruction& user, int64_t operand,
+                        std::vector<Space>& added) const {
+  if (user.is(Op::dynamic_update_slice) && operand == 1) return parent;
+  if (reads_same_index(user, operand)) return parent;
+  auto same = [&](const Space& s) {
+    return s.parent == parent && s.via && same_index_map(*s.via, s.operand, user, operand);
+  };
+  for (size_t n = 0; n < spaces_.size() + added.size(); ++n)
+    if (same(space(static_cast<int>(n), added))) return static_cast<int>(n);
+  double evaluations = space(parent, added).evaluations * reads_per_element(user, operand);
+  if (user.is(Op::dynamic_update_slice)) evaluations = 1;  // start indices are read once
+  added.push_back({parent, &user, operand, evaluations});
+  return static_cast<int>(spaces_.size() + added.size() - 1);
+}
+
+std::vector<int> Group::spaces_of(const Instruction& producer, std::vector<Space>& added) const {
+  std::vector<int> result;
+  for (const Instruction* user : producer.users()) {
+    auto member = members_.find(user);
+    if (member == members_.end()) continue;
+    for (int64_t k = 0; k < user->num_operands(); ++k) {
+      if (user->operand(k) != &producer) continue;
+      for (int parent : member->second.spaces) {
+        int behind = space_behind(parent, *user, k, added);
+        if (std::find(result.begin(), result.end(), behind) == result.end()) result.push_back(behind);
+      }
+    }
+  }
+  return result;
+}
+
+bool Group::is_recomputed(const Instruction& producer, const std::vector<int>& spaces,
+                          const std::vector<Space>& added) const {
+  double evaluations = 0;
+  for (int s : spaces) evaluations += space(s, added).evaluations;
+  return evaluations > elements(producer.shape());
+}
+
+// An in-place update may read the old value only where it writes: through the dynamic-slice with its own
+// start indices.
+bool Group::keeps_update_in_place(const Instruction& producer, const std::vector<int>& spaces) const {
+  const Instruction& update = *roots_[0];
+  if (!update.is(Op::dynamic_update_slice)) return true;
+  const Instruction* target = update.operand(0);
+  if (&producer == target) return false;
+  for (int64_t k = 0; k < producer.num_operands(); ++k) {
+    if (producer.operand(k) != target) continue;
+    bool same_window = producer.is(Op::dynamic_slice) && producer.dims() == update.operand(1)->dims() &&
+                       spaces == std::vector<int>{0} &&
+                       std::equal(producer.operands().begin() + 1, producer.operands().end(),
+                                  update.operands().begin() + 2, update.operands().end());
+    if (!same_window) return false;
+  }
+  return true;
+}
+
+bool Group::can_add(const Instruction& producer, bool copied) const {
+  if (is_root_only(producer) || size() >= limits_->fusion_max_body) return false;
+  std::vector<Space> added;
+  std::vector<int> spaces = spaces_of(producer, added);
+  if (spaces.empty() || spaces.size() > kMaxSpaces) return false;
+  if (emitted_ + static_cast<int64_t>(spaces.size()) > kEmittedPerBody * limits_->fusion_max_body)
+    return false;
+  if (copied && !is_scalar_constant(producer) && copies_ >= kFreeCopies + 2 * (size() - copies_))
+    return false;
+  if (is_recomputed(producer, spaces, added)) {
+    Price price = price_of(producer);
+    if (price == Price::kCostly || (price == Price::kCheap && recomputed_ >= limits_->fusion_max_recomputed))
+      return false;
+  }
+  int64_t more_inputs = producer.num_operands() - 1;
+  if (static_cast<int64_t>(inputs_.size() + roots_.size()) + more_inputs > limits_->fusion_max_operands)
+    return false;
+  return keeps_update_in_place(producer, spaces);
+}
+
+bool Group::try_add(Instruction* producer, bool copied) {
+  if (!can_add(*producer, copied)) return false;
+  std::vector<Space> added;
+  std::vector<int> spaces = spaces_of(*producer, added);
+  bool recomputed = is_recomputed(*producer, spaces, added) && price_of(*producer) == Price::kCheap;
+  spaces_.insert(spaces_.end(), added.begin(), added.end());
+  insert(producer, {std::move(spaces), copied, recomputed});
+  return true;
+}
+
+bool Group::reads_at_root_index(const Instruction& input) const {
+  std::vector<Space> added;
+  std::vector<int> spaces = spaces_of(input, added);
+  return spaces == std::vector<int>{0};
+}
+
+bool Group::is_worth_a_fusion() const {
+  int64_t constants = std::count_if(order_.begin(), order_.end(),
+                                    [](const Instruction* i) { return is_scalar_constant(*i); });
+  return roots_.size() > 1 || size() - constants > 1;
+}
+
+}  // namespace armillary

@@ -1,0 +1,97 @@
+// What a pass is, and everything it is told: options, fuel, and where its counts go.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "xla_core/hlo/module.h"
+#include "xla_core/hlo/verify.h"
+
+namespace armillary {
+
+// Knobs of the passes. Each field is a row of pass_options() and so a flag of the same name.
+struct PassOptions {
+  int64_t constant_folding_max_bytes = 1 << 16;
+  int64_t constant_folding_max_work = 1 << 22;
+  int64_t fixpoint_rounds = 12;
+  int64_t inline_max_instructions = 1 << 18;
+  int64_t unroll_max_trips = 1;
+  int64_t fusion_max_body = 80;
+  int64_t fusion_max_operands = 64;
+  int64_t fusion_max_recomputed = 12;
+  bool multi_output_fusion = true;
+};
+
+struct PassOption {
+  std::string_view name;
+  std::string_view doc;
+  int64_t PassOptions::* integer = nullptr;
+  bool PassOptions::* flag = nullptr;
+};
+std::span<const PassOption> pass_options();
+// Throws a user error that names the nearest option when there is no such one.
+void set_pass_option(PassOptions& options, std::string_view name, int64_t value);
+
+// How many rewrites may still happen. `armillary bisect` searches for the smallest limit that breaks a
+// result.
+struct Fuel {
+  int64_t limit = -1;  // -1: no limit
+  int64_t used = 0;
+  std::string last_rewrite;  // "pass: instruction" of rewrite number `limit`
+};
+
+struct PassRecord {
+  std::string pipeline, pass;
+  double seconds = 0;
+  int64_t rewrites = 0;
+  int64_t instructions_before = 0, instructions_after = 0;
+  bool changed = false;
+};
+
+// One per compile. Passes see it as const; what they spend and count is mutable.
+struct PassContext {
+  PassOptions options;
+  mutable Stage stage = Stage::kParsed;  // moved on by whoever runs the pipelines
+  bool verify_each = false;
+  std::vector<std::string> disabled;  // passes that are skipped, by name
+  // After each pass that changed something: (module, pipeline, pass that ran, pass that follows or
+  // "pipeline-end").
+  std::function<void(const Module&, std::string_view, std::string_view, std::string_view)> dump;
+
+  mutable Fuel fuel;
+  mutable std::vector<PassRecord> records;
+  mutable std::string_view running;  // name of the pass at work
+
+  // Asked before each rewrite; false means: leave it. `at` is blamed when this is the last one allowed.
+  bool spend(const Instruction* at = nullptr) const {
+    if (fuel.limit >= 0 && fuel.used >= fuel.limit) return false;
+    if (++fuel.used == fuel.limit) note_last(at);
+    return true;
+  }
+  void note_last(const Instruction* at) const;
+};
+
+// Valid module in, valid module out; says whether it changed anything.
+using PassFunction = bool (*)(Module&, const PassContext&);
+
+struct PassRow {
+  std::string_view name;
+  std::string_view doc;  // one sentence
+  PassFunction run = nullptr;
+};
+
+// The registry, in the order of registration; the generic passes are always in it.
+std::span<const PassRow> all_passes();
+void register_passes(std::span<const PassRow> rows);   // rows that are already there are ignored
+const PassRow& pass_from_name(std::string_view name);  // throws a user error that names the nearest pass
+
+// Runs "a,b,fixpoint(c,d)": after each pass verifies (verify_each), dumps, counts. True when something
+// changed.
+bool run_pipeline(Module& module, std::string_view passes, const PassContext& context,
+                  std::string_view pipeline = "passes");
+
+}  // namespace armillary
