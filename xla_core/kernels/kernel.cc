@@ -10,7 +10,7 @@ void append_bytes(std::string& key, const void* data, size_t size) { key.append(
 void append_buffers(std::string& key, const std::vector<KernelBuffer>& buffers) {
   for (const KernelBuffer& b : buffers) {
     key.push_back(static_cast<char>(b.dtype));
-    key.push_back(b.written ? 'w' : 'r');
+    key.push_back(b.written ? 'w' : b.may_share ? 's' : 'r');
     append_bytes(key, &b.elements, sizeof b.elements);
   }
   key.push_back('|');

@@ -15,6 +15,7 @@ struct KernelBuffer {
   DType dtype = DType::kInvalid;  // HLO dtype; elements are byte_size(dtype) apart, row-major
   int64_t elements = 0;
   bool written = false;
+  bool may_share = false;  // an input whose memory an output may have: it is read before, and only where, that output is written
   friend bool operator==(const KernelBuffer&, const KernelBuffer&) = default;
 };
 
@@ -35,7 +36,7 @@ struct KernelBuffer {
 // A lane loop has no carries, its rounds are independent and may run at the same time, in vector lanes: no round reads what another one stores.
 struct Kernel {
   std::string name;                   // for people: "fused_add_multiply"
-  std::vector<KernelBuffer> buffers;  // inputs first, then outputs; kernels::may_share says who may share memory
+  std::vector<KernelBuffer> buffers;  // others than may_share ones do not overlap what is written
   std::vector<KernelBuffer> locals;   // small scratch arrays
   Tape body;
   int64_t extent = 1;              // iterations of the outermost loop

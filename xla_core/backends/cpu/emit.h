@@ -1,0 +1,21 @@
+// Kernel -> LLVM IR.
+#pragma once
+
+#include <string>
+
+#include "xla_core/kernels/kernel.h"
+
+namespace llvm {
+class Module;
+}
+
+namespace armillary::cpu {
+
+struct EmitOptions {
+  int vector_bits = 256;  // of one register; 0: scalar code only
+};
+
+// Adds the kernel's function, a RangeFunction called `symbol`, to the module.
+void emit_kernel(const Kernel& kernel, const std::string& symbol, llvm::Module& module, const EmitOptions& options);
+
+}  // namespace armillary::cpu
