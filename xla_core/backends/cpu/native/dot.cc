@@ -37,55 +37,6 @@ Axis steps(int64_t count, int64_t stride) {
   return Axis::of(std::move(offsets));
 }
 
-// The same axis over complex memory seen as pairs of reals.
-Axis doubled(const Axis& axis) {
-  std::vector<int64_t> offsets;
-  for (int64_t o : axis.offsets) offsets.push_back(2 * o);
-  return Axis::of(std::move(offsets));
-}
-Axis interleaved(const Axis& axis) {
-  std::vector<int64_t> offsets;
-  for (int64_t o : axis.offsets) offsets.insert(offsets.end(), {2 * o, 2 * o + 1});
-  return Axis::of(std::move(offsets));
-}
-
-// B of one batch element as real matrix [2 depth, 2 columns]: rows (re, im) and (-im, re), so that a real product with A's (re, im) pairs gives
-// C's (re, im) pairs.
-template <class R>
-void expand(const GemmSide& b, const std::complex<R>* data, R* out) {
-  const int64_t n = b.outer.size();
-  parallel_for(b.depth.size(), std::max<int64_t>(1, 8192 / std::max<int64_t>(1, n)), [&](int64_t begin, int64_t end) {
-    for (int64_t k = begin; k < end; ++k) {
-      R* even = out + k * 4 * n;
-      R* odd = even + 2 * n;
-      for (int64_t j = 0; j < n; ++j) {
-        const std::complex<R> v = data[b.depth.offsets[k] + b.outer.offsets[j]];
-        even[2 * j] = v.real();
-        even[2 * j + 1] = v.imag();
-        odd[2 * j] = -v.imag();
-        odd[2 * j + 1] = v.real();
-      }
-    }
-  });
-}
-
-// A complex product is a real one of twice the depth and twice the columns, which costs no more multiplications than four real products.
-template <class R>
-void complex_gemm(DType real, const GemmPlan& plan, const std::byte* a, const std::byte* b, std::byte* c, const Epilogue& epilogue) {
-  const int64_t n = plan.b.outer.size(), depth = plan.b.depth.size();
-  auto scratch = std::make_unique_for_overwrite<R[]>(std::max<int64_t>(1, 4 * n * depth));
-  GemmPlan pairs{real, {real, doubled(plan.a.outer), interleaved(plan.a.depth), {}}, {real, steps(2 * n, 1), steps(2 * depth, 2 * n), steps(1, 1)},
-                 {real, doubled(plan.c.rows), interleaved(plan.c.cols), {}}};
-  for (int64_t i = 0; i < plan.c.batch.size(); ++i) {
-    expand(plan.b, reinterpret_cast<const std::complex<R>*>(b) + plan.b.batch.offsets[i], scratch.get());
-    pairs.a.batch = Axis::of({2 * plan.a.batch.offsets[i]});
-    pairs.c.batch = Axis::of({2 * plan.c.batch.offsets[i]});
-    Epilogue halved;
-    if (epilogue) halved = [&](int64_t begin, int64_t end) { epilogue(begin / 2, end / 2); };
-    gemm(pairs, a, reinterpret_cast<const std::byte*>(scratch.get()), c, halved);
-  }
-}
-
 }  // namespace
 
 DType accumulator_of(DType result) {
@@ -97,9 +48,8 @@ DType accumulator_of(DType result) {
 DotPlan::DotPlan(const ArrayRef& lhs, const ArrayRef& rhs, const DotDims& dims, const ArrayRef& result)
     : lhs_{lhs.dtype, lhs.dims, nullptr}, rhs_{rhs.dtype, rhs.dims, nullptr} {
   const DType accumulator = accumulator_of(result.dtype);
-  complex_ = is_complex(accumulator);
   // Operands the packing cannot read are converted as a whole first.
-  auto reads = [&](DType d) { return (complex_ ? d == accumulator : gemm_reads(accumulator, d)) ? d : accumulator; };
+  auto reads = [&](DType d) { return gemm_reads(accumulator, d) ? d : accumulator; };
   lhs_reads_ = reads(lhs.dtype);
   rhs_reads_ = reads(rhs.dtype);
   plan_.accumulator = accumulator;
@@ -108,7 +58,7 @@ DotPlan::DotPlan(const ArrayRef& lhs, const ArrayRef& rhs, const DotDims& dims, 
   const int64_t m = plan_.a.outer.size(), n = plan_.b.outer.size();
   plan_.c = {result.dtype, steps(m, n), steps(n, 1), steps(plan_.a.batch.size(), m * n)};
   // A single column is a row of the transposed product.
-  swapped_ = !complex_ && n == 1 && m > 1 && plan_.a.outer.contiguous;
+  swapped_ = !is_complex(accumulator) && n == 1 && m > 1 && plan_.a.outer.contiguous;
   if (swapped_) plan_ = transposed(plan_);
 }
 
@@ -120,8 +70,6 @@ void DotPlan::run(const std::byte* lhs, const std::byte* rhs, std::byte* result,
   };
   const std::byte* a = readable(lhs_, lhs, lhs_reads_, lhs_storage);
   const std::byte* b = readable(rhs_, rhs, rhs_reads_, rhs_storage);
-  if (plan_.accumulator == DType::kC64) return complex_gemm<float>(DType::kF32, plan_, a, b, result, epilogue);
-  if (plan_.accumulator == DType::kC128) return complex_gemm<double>(DType::kF64, plan_, a, b, result, epilogue);
   gemm(plan_, swapped_ ? b : a, swapped_ ? a : b, result, epilogue);
 }
 

@@ -23,8 +23,7 @@ class DotPlan {
  private:
   ArrayRef lhs_, rhs_;               // without data
   DType lhs_reads_, rhs_reads_;      // what the operands are converted to before the product; their own dtype as a rule
-  bool complex_ = false;
-  GemmPlan plan_;                    // for complex dtypes in units of complex elements
+  GemmPlan plan_;
   bool swapped_ = false;             // plan_ computes the transposed product
 };
 

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string_view>
 
+#include "xla_core/backends/cpu/native/complex_gemm.h"
 #include "xla_core/backends/cpu/native/convert.h"
 #include "xla_core/backends/cpu/native/small_float.h"
 #include "xla_core/base/error.h"
@@ -69,8 +70,6 @@ PackSource pack_source(DType acc, const GemmSide& side, const std::byte* data, i
   s.data = data + side.batch.offsets[batch] * byte_size(side.dtype);
   if (s.source == Source::kByte)
     s.table = acc == DType::kF32 ? static_cast<const void*>(byte_table_f32(side.dtype)) : byte_table_u32(side.dtype);
-  s.lanes_contiguous = side.outer.contiguous;
-  s.depths_contiguous = side.depth.contiguous;
   return s;
 }
 
@@ -80,7 +79,7 @@ class Multiplication {
  public:
   Multiplication(const GemmPlan& plan, const std::byte* a, const std::byte* b, std::byte* c, const Epilogue& epilogue)
       : a_(plan.a), b_(plan.b), c_(plan.c), a_data_(a), b_data_(b), c_data_(c), epilogue_(epilogue), k_(kernels<T>()) {
-    direct_ = (c_.dtype == dtype_of<T>() || is_same_width_integer(c_.dtype, dtype_of<T>())) && c_.cols.contiguous;
+    direct_ = c_.dtype == dtype_of<T>() || is_same_width_integer(c_.dtype, dtype_of<T>());
   }
 
   void run() {
@@ -118,7 +117,7 @@ class Multiplication {
   };
 
   bool is_small(int64_t m, int64_t n, int64_t depth) const {
-    if (!direct_ || !b_.outer.contiguous || *source_kind(dtype_of<T>(), a_.dtype) != Source::kSame) return false;
+    if (!direct_ || !b_.outer.contiguous || !c_.cols.contiguous || *source_kind(dtype_of<T>(), a_.dtype) != Source::kSame) return false;
     if (*source_kind(dtype_of<T>(), b_.dtype) != Source::kSame) return false;
     return m <= 4 || static_cast<double>(m) * n * depth <= kSmallWork;
   }
@@ -241,21 +240,34 @@ class Multiplication {
         }
         const int64_t height = std::min<int64_t>(k_.rows, rows.end - r), width = std::min<int64_t>(k_.cols, cols.end - c);
         T* out = reinterpret_cast<T*>(c_data_) + c_.batch.offsets[batch] + c_.cols.offsets[c];
-        if (c_.rows.uniform && height == k_.rows && width == k_.cols) {
-          k_.multiply(ks.size(), a, b, out + c_.rows.offsets[r], c_.rows.stride, add);
+        if (height == k_.rows && width == k_.cols && is_run(c_.cols, c, width) && is_uniform(c_.rows, r, height)) {
+          k_.multiply(ks.size(), a, b, out + c_.rows.offsets[r], c_.rows.offsets[r + 1] - c_.rows.offsets[r], add);
         } else {
           k_.multiply(ks.size(), a, b, s.tile, k_.cols, false);
-          for (int64_t i = 0; i < height; ++i) add_row(out + c_.rows.offsets[r + i], s.tile + i * k_.cols, width, add);
+          const int64_t* cols = c_.cols.offsets.data() + c;
+          for (int64_t i = 0; i < height; ++i) add_row(out + c_.rows.offsets[r + i] - cols[0], cols, s.tile + i * k_.cols, width, add);
         }
       }
     }
   }
 
-  static void add_row(T* out, const T* row, int64_t n, bool add) {
-    if (add)
-      for (int64_t j = 0; j < n; ++j) out[j] += row[j];
-    else
-      std::copy(row, row + n, out);
+  static void add_row(T* out, const int64_t* at, const T* row, int64_t n, bool add) {
+    for (int64_t j = 0; j < n; ++j) out[at[j]] = add ? out[at[j]] + row[j] : row[j];
+  }
+
+  static bool is_run(const Axis& axis, int64_t begin, int64_t n) { return axis.contiguous || run_length(axis, begin, begin + n) == n; }
+  static int64_t run_length(const Axis& axis, int64_t begin, int64_t end) {
+    if (axis.contiguous) return end - begin;
+    int64_t n = 1;
+    while (begin + n < end && axis.offsets[begin + n] == axis.offsets[begin] + n) ++n;
+    return n;
+  }
+  static bool is_uniform(const Axis& axis, int64_t begin, int64_t n) {
+    if (axis.uniform) return true;
+    const int64_t* o = axis.offsets.data() + begin;
+    for (int64_t i = 2; i < n; ++i)
+      if (o[i] - o[i - 1] != o[1] - o[0]) return false;
+    return true;
   }
 
   // Rounds the finished accumulators into the result.
@@ -264,10 +276,9 @@ class Multiplication {
     for (int64_t r = rows.begin; r < rows.end; ++r) {
       const T* row = s.c.get() + (r - rows.begin) * cols_per_task_;
       std::byte* out = c_data_ + (c_.batch.offsets[batch] + c_.rows.offsets[r]) * width;
-      if (c_.cols.contiguous) {
-        narrow(row, cols.size(), c_.dtype, out + c_.cols.offsets[cols.begin] * width);
-      } else {
-        for (int64_t c = cols.begin; c < cols.end; ++c) narrow(row + (c - cols.begin), 1, c_.dtype, out + c_.cols.offsets[c] * width);
+      for (int64_t c = cols.begin, n; c < cols.end; c += n) {
+        n = run_length(c_.cols, c, cols.end);
+        narrow(row + (c - cols.begin), n, c_.dtype, out + c_.cols.offsets[c] * width);
       }
     }
   }
@@ -276,10 +287,10 @@ class Multiplication {
     if (!epilogue_) return;
     for (int64_t r = rows.begin; r < rows.end; ++r) {
       const int64_t at = c_.batch.offsets[batch] + c_.rows.offsets[r];
-      if (c_.cols.contiguous)
-        epilogue_(at + c_.cols.offsets[cols.begin], at + c_.cols.offsets[cols.begin] + cols.size());
-      else
-        for (int64_t c = cols.begin; c < cols.end; ++c) epilogue_(at + c_.cols.offsets[c], at + c_.cols.offsets[c] + 1);
+      for (int64_t c = cols.begin, n; c < cols.end; c += n) {
+        n = run_length(c_.cols, c, cols.end);
+        epilogue_(at + c_.cols.offsets[c], at + c_.cols.offsets[c] + n);
+      }
     }
   }
 
@@ -324,12 +335,21 @@ Axis Axis::of(std::vector<int64_t> offsets) {
 }
 
 Axis Axis::of(std::span<const int64_t> dims, std::span<const int64_t> strides) {
-  std::vector<int64_t> offsets = {0};
+  std::vector<std::vector<int64_t>> parts;
   for (size_t d = 0; d < dims.size(); ++d) {
+    parts.emplace_back(dims[d]);
+    for (int64_t i = 0; i < dims[d]; ++i) parts.back()[i] = i * strides[d];
+  }
+  return sums(parts);
+}
+
+Axis Axis::sums(const std::vector<std::vector<int64_t>>& parts) {
+  std::vector<int64_t> offsets = {0};
+  for (const std::vector<int64_t>& part : parts) {
     std::vector<int64_t> next;
-    next.reserve(offsets.size() * dims[d]);
+    next.reserve(offsets.size() * part.size());
     for (int64_t base : offsets)
-      for (int64_t i = 0; i < dims[d]; ++i) next.push_back(base + i * strides[d]);
+      for (int64_t o : part) next.push_back(base + o);
     offsets = std::move(next);
   }
   return of(std::move(offsets));
@@ -348,6 +368,7 @@ void gemm(const GemmPlan& plan, const std::byte* a, const std::byte* b, std::byt
     case DType::kF64: return Multiplication<double>(plan, a, b, c, epilogue).run();
     case DType::kU32: return Multiplication<uint32_t>(plan, a, b, c, epilogue).run();
     case DType::kU64: return Multiplication<uint64_t>(plan, a, b, c, epilogue).run();
+    case DType::kC64: case DType::kC128: return complex_gemm(plan, a, b, c, epilogue);
     default: throw internal_error("{} is no accumulator", to_string(plan.accumulator));
   }
 }

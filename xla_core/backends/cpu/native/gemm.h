@@ -24,6 +24,7 @@ struct Axis {
   // All index combinations of `dims`, the last fastest; {0} when there are none.
   static Axis of(std::span<const int64_t> dims, std::span<const int64_t> strides);
   static Axis of(std::vector<int64_t> offsets);
+  static Axis sums(const std::vector<std::vector<int64_t>>& parts);  // all sums of one offset from each part, the last part fastest
   int64_t size() const { return static_cast<int64_t>(offsets.size()); }
 };
 
@@ -40,7 +41,7 @@ struct GemmResult {
 
 // Everything about a product but the memory; made once, run many times.
 struct GemmPlan {
-  DType accumulator = DType::kInvalid;  // f32, f64, u32 or u64 (signed integers wrap alike)
+  DType accumulator = DType::kInvalid;  // f32, f64, u32 or u64 (signed integers wrap alike), c64, c128
   GemmSide a, b;
   GemmResult c;
 };

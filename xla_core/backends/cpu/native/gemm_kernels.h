@@ -23,7 +23,6 @@ struct PackSource {
   const int64_t* lanes = nullptr;
   const int64_t* depths = nullptr;
   int64_t lane_count = 0, depth_count = 0;
-  bool lanes_contiguous = false, depths_contiguous = false;
 };
 
 // A product without packing, for small or thin matrices: B's columns and C's columns are contiguous.
