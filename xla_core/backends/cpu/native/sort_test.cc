@@ -13,7 +13,7 @@ namespace armillary::native {
 namespace {
 
 // JAX's order on values: NaNs last and equal, zeros equal.
-bool jax_less(double a, double b) { return std::isnan(a) ? false : std::isnan(b) ? true : a < b; }
+bool jax_less(long double a, long double b) { return std::isnan(a) ? false : std::isnan(b) ? true : a < b; }
 
 Array special_array(DType d, Dims dims, uint32_t seed) {
   Array a = random_array(d, std::move(dims), seed);
@@ -43,10 +43,10 @@ void check_sort(DType d, const Dims& dims, int64_t dimension, bool descending) {
         where[dimension] = i;
         return keys.linear(where);
       };
-      auto value = [&](int64_t i) { 
+      auto value = [&](int64_t i) -> long double { 
         const int64_t whole = is_integral(d) ? keys.literal().get_int(index(i)) : 0;
-        if (d == DType::kU64) return static_cast<double>(static_cast<uint64_t>(whole));
-        return is_integral(d) ? static_cast<double>(whole) : keys.value(index(i)).real();
+        if (d == DType::kU64) return static_cast<uint64_t>(whole);
+        return is_integral(d) ? static_cast<long double>(whole) : static_cast<long double>(keys.value(index(i)).real());
       };
       std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return descending ? jax_less(value(b), value(a)) : jax_less(value(a), value(b)); });
       for (int64_t i = 0; i < n; ++i) {
