@@ -1,4 +1,5 @@
-// X-start, X-update and X-done for ops without a pair of their own: short for async-start around a computation that holds one X.
+// X-start, X-update and X-done for ops without a pair of their own: short for async-start around a
+// computation that holds one X.
 #include "xla_core/hlo/parser.h"
 
 namespace armillary {

@@ -17,7 +17,8 @@ void read_window_field(Scanner& in, Window& window, std::string_view field, Read
     in.advance();
   } while (true);
   if (d != window.dims.size())
-    throw in.error(in.position(), "window field {} has {} dimensions, the fields before it have {}", field, d, window.dims.size());
+    throw in.error(in.position(), "window field {} has {} dimensions, the fields before it have {}", field, d,
+                   window.dims.size());
 }
 
 int64_t read_at_least(Scanner& in, int64_t least, std::string_view what) {
@@ -35,9 +36,11 @@ Window read_window(Scanner& in) {
     const std::string_view field = in.identifier("a window field or '}'");
     in.expect('=', "after a window field");
     if (field == "size") {
-      read_window_field(in, window, field, [&](WindowDim& d) { d.size = read_at_least(in, 0, "a window size"); });
+      read_window_field(in, window, field,
+                        [&](WindowDim& d) { d.size = read_at_least(in, 0, "a window size"); });
     } else if (field == "stride") {
-      read_window_field(in, window, field, [&](WindowDim& d) { d.stride = read_at_least(in, 1, "a stride"); });
+      read_window_field(in, window, field,
+                        [&](WindowDim& d) { d.stride = read_at_least(in, 1, "a stride"); });
     } else if (field == "pad") {
       read_window_field(in, window, field, [&](WindowDim& d) {
         d.pad_low = in.integer("a low padding");
@@ -45,19 +48,23 @@ Window read_window(Scanner& in) {
         d.pad_high = in.integer("a high padding");
       });
     } else if (field == "lhs_dilate") {
-      read_window_field(in, window, field, [&](WindowDim& d) { d.lhs_dilate = read_at_least(in, 1, "a dilation"); });
+      read_window_field(in, window, field,
+                        [&](WindowDim& d) { d.lhs_dilate = read_at_least(in, 1, "a dilation"); });
     } else if (field == "rhs_dilate") {
-      read_window_field(in, window, field, [&](WindowDim& d) { d.rhs_dilate = read_at_least(in, 1, "a dilation"); });
+      read_window_field(in, window, field,
+                        [&](WindowDim& d) { d.rhs_dilate = read_at_least(in, 1, "a dilation"); });
     } else if (field == "rhs_reversal") {
       read_window_field(in, window, field, [&](WindowDim& d) { d.reversal = in.integer("0 or 1") != 0; });
     } else {
-      throw in.error(begin, "expected size, stride, pad, lhs_dilate, rhs_dilate or rhs_reversal, found '{}'", field);
+      throw in.error(begin, "expected size, stride, pad, lhs_dilate, rhs_dilate or rhs_reversal, found '{}'",
+                     field);
     }
   }
   return window;
 }
 
-// One of the three parts of b01f_01io->b01f. Letters give positions, digits are spatial dimensions in order, ? is in no role.
+// One of the three parts of b01f_01io->b01f. Letters give positions, digits are spatial dimensions in order,
+// ? is in no role.
 struct DimLabels {
   int64_t first = -1, second = -1;
   Dims spatial;
@@ -82,8 +89,10 @@ DimLabels read_labels(Scanner& in, char first, char second) {
     }
     in.advance();
   }
-  if (labels.first < 0 || labels.second < 0 || std::count(labels.spatial.begin(), labels.spatial.end(), -1) != 0)
-    throw in.error(begin, "expected dim_labels with {}, {} and the spatial dimensions 0, 1, ..., found '{}'", first, second, in.since(begin));
+  if (labels.first < 0 || labels.second < 0 ||
+      std::count(labels.spatial.begin(), labels.spatial.end(), -1) != 0)
+    throw in.error(begin, "expected dim_labels with {}, {} and the spatial dimensions 0, 1, ..., found '{}'",
+                   first, second, in.since(begin));
   return labels;
 }
 
@@ -174,18 +183,30 @@ Dims read_ints(Scanner& in, std::string_view what) {
 AttrValue read_attr_value(Scanner& in, Attr attr) {
   const std::string_view name = to_string(attr);
   switch (kind_of(attr)) {
-    case AttrKind::Bool: return in.boolean(name);
-    case AttrKind::Int: return in.integer(fmt::format("an integer for {}", name));
-    case AttrKind::Float: return in.real(fmt::format("a number for {}", name));
-    case AttrKind::Name: return std::string(in.identifier(fmt::format("a name for {}", name)));
-    case AttrKind::Names: return read_names(in);
-    case AttrKind::String: return in.string(fmt::format("a quoted string for {}", name));
-    case AttrKind::Ints: return read_ints(in, fmt::format("the integers of {}", name));
-    case AttrKind::Window: return read_window(in);
-    case AttrKind::ConvDims: return read_conv_dims(in);
-    case AttrKind::Slices: return read_slices(in);
-    case AttrKind::Padding: return read_padding(in);
-    case AttrKind::Shape: return read_shape(in);
+    case AttrKind::Bool:
+      return in.boolean(name);
+    case AttrKind::Int:
+      return in.integer(fmt::format("an integer for {}", name));
+    case AttrKind::Float:
+      return in.real(fmt::format("a number for {}", name));
+    case AttrKind::Name:
+      return std::string(in.identifier(fmt::format("a name for {}", name)));
+    case AttrKind::Names:
+      return read_names(in);
+    case AttrKind::String:
+      return in.string(fmt::format("a quoted string for {}", name));
+    case AttrKind::Ints:
+      return read_ints(in, fmt::format("the integers of {}", name));
+    case AttrKind::Window:
+      return read_window(in);
+    case AttrKind::ConvDims:
+      return read_conv_dims(in);
+    case AttrKind::Slices:
+      return read_slices(in);
+    case AttrKind::Padding:
+      return read_padding(in);
+    case AttrKind::Shape:
+      return read_shape(in);
     case AttrKind::Raw: {
       const size_t begin = in.next_position();
       RawText raw = read_raw(in, fmt::format("a value for {}", name));
@@ -193,7 +214,8 @@ AttrValue read_attr_value(Scanner& in, Attr attr) {
       return raw;
     }
     case AttrKind::Callee:
-    case AttrKind::Callees: break;
+    case AttrKind::Callees:
+      break;
   }
   throw internal_error("attribute {} names computations, which the module's reader resolves", name);
 }
@@ -205,16 +227,26 @@ Metadata read_metadata(Scanner& in) {
     const size_t begin = in.next_position();
     const std::string_view field = in.identifier("a metadata field or '}'");
     in.expect('=', "after a metadata field");
-    if (field == "op_type") m.op_type = in.string("a quoted string");
-    else if (field == "op_name") m.op_name = in.string("a quoted string");
-    else if (field == "source_file") m.source_file = in.string("a quoted string");
-    else if (field == "source_line") m.source_line = in.integer("a line");
-    else if (field == "source_end_line") m.source_end_line = in.integer("a line");
-    else if (field == "source_column") m.source_column = in.integer("a column");
-    else if (field == "source_end_column") m.source_end_column = in.integer("a column");
-    else if (field == "stack_frame_id") m.stack_frame_id = in.integer("a frame number");
-    else if (field == "deduplicated_name") m.deduplicated_name = in.string("a quoted string");
-    else if (field == "scheduling_name") m.scheduling_name = in.string("a quoted string");
+    if (field == "op_type")
+      m.op_type = in.string("a quoted string");
+    else if (field == "op_name")
+      m.op_name = in.string("a quoted string");
+    else if (field == "source_file")
+      m.source_file = in.string("a quoted string");
+    else if (field == "source_line")
+      m.source_line = in.integer("a line");
+    else if (field == "source_end_line")
+      m.source_end_line = in.integer("a line");
+    else if (field == "source_column")
+      m.source_column = in.integer("a column");
+    else if (field == "source_end_column")
+      m.source_end_column = in.integer("a column");
+    else if (field == "stack_frame_id")
+      m.stack_frame_id = in.integer("a frame number");
+    else if (field == "deduplicated_name")
+      m.deduplicated_name = in.string("a quoted string");
+    else if (field == "scheduling_name")
+      m.scheduling_name = in.string("a quoted string");
     else {
       read_raw(in, "a metadata value");
       if (!m.other.empty()) m.other += ' ';

@@ -5,6 +5,7 @@ namespace armillary {
 
 void Parser::read_header() {
   module_->set_name(std::string(in_.name("the module's name")));
+  in_.accept(':');  // old dumps end the name so
   while (in_.accept(',')) {
     const std::string_view name = in_.identifier("a module attribute");
     in_.expect('=', "after a module attribute");
@@ -106,7 +107,8 @@ template <class ReadRow>
 void read_table(Scanner& in, std::string_view name, ReadRow read_row) {
   const size_t before = in.next_position();
   if (!in.accept_keyword(name)) return;
-  if (!in.at_integer() && !in.at_end() && (in.peek() == '{' || in.peek() == '(')) {  // a computation of that name
+  if (!in.at_integer() && !in.at_end() &&
+      (in.peek() == '{' || in.peek() == '(')) {  // a computation of that name
     in.seek(before);
     return;
   }

@@ -13,13 +13,15 @@ Instruction* Parser::read_instruction(Scope& scope) {
     if (!is_root) in_.seek(draft.begin);
   }
   if (is_root && scope.root != nullptr)
-    throw in_.error(draft.begin, "computation %{} has two roots, the first is %{}", scope.computation->name(), scope.root->name());
+    throw in_.error(draft.begin, "computation %{} has two roots, the first is %{}", scope.computation->name(),
+                    scope.root->name());
   draft.begin = in_.next_position();
   draft.name = in_.name("an instruction or '}'");
   const auto earlier = scope.names.find(draft.name);
   if (earlier != scope.names.end()) {
     const Instruction& first = *earlier->second;
-    throw in_.error(draft.begin, "%{} is defined twice, first at line {}, column {}", draft.name, first.text_line(), first.text_column());
+    throw in_.error(draft.begin, "%{} is defined twice, first at line {}, column {}", draft.name,
+                    first.text_line(), first.text_column());
   }
   in_.expect('=', fmt::format("after %{}", draft.name));
   Instruction* made = read_right_side(scope, draft);
@@ -52,14 +54,16 @@ void Parser::read_opcode(Draft& draft) {
     draft.op = &def(op);
     return;
   }
-  throw in_.error(begin, "unknown op '{}'; the nearest is '{}'", word.substr(0, 60), nearest_op_name(word.substr(0, 60)));
+  throw in_.error(begin, "unknown op '{}'; the nearest is '{}'", word.substr(0, 60),
+                  nearest_op_name(word.substr(0, 60)));
 }
 
 void Parser::read_operands(Scope& scope, Draft& draft) {
   if (draft.op->op == Op::parameter) return read_parameter_number(draft);
   if (draft.op->op == Op::constant) {
     if (!draft.shape) throw in_.error(draft.begin, "the shape of a constant must be stated");
-    draft.literal = std::make_shared<const Literal>(read_literal(in_, *draft.shape, options_.fill_elided_constants));
+    draft.literal =
+        std::make_shared<const Literal>(read_literal(in_, *draft.shape, options_.fill_elided_constants));
     return;
   }
   if (in_.peek() == ')') return;
@@ -89,9 +93,9 @@ Instruction* Parser::read_operand(Scope& scope) {
         draft.name = name;
       } else {
         Instruction* operand = lookup(scope, name, position);
-        if (draft.shape && !draft.shape->compatible(operand->shape()))
-          throw in_.error(draft.begin, "operand %{} is written with shape {}, but it is {}", name, to_string(*draft.shape),
-                          to_string(operand->shape()));
+        if (draft.shape && !same_array(*draft.shape, operand->shape()))
+          throw in_.error(draft.begin, "operand %{} is written with shape {}, but it is {}", name,
+                          to_string(*draft.shape), to_string(operand->shape()));
         return operand;
       }
     } else {
@@ -119,22 +123,25 @@ Instruction* Parser::lookup(Scope& scope, std::string_view name, size_t position
 Instruction* Parser::finish(Scope& scope, Draft& draft) {
   if (draft.wrapped != nullptr) wrap_async(draft);
   if (draft.op->arity != kVariadic && draft.op->arity != static_cast<int>(draft.operands.size()))
-    throw in_.error(draft.begin, "{} needs {} operands, found {}", draft.op->name, draft.op->arity, draft.operands.size());
+    throw in_.error(draft.begin, "{} needs {} operands, found {}", draft.op->name, draft.op->arity,
+                    draft.operands.size());
   check_required(draft);
   if (!draft.shape) draft.shape = infer_shape(draft);
-  std::string name = draft.name.empty() ? fresh_name(std::string(draft.op->name) + ".anon") : fresh_name(draft.name);
+  std::string name =
+      draft.name.empty() ? fresh_name(std::string(draft.op->name) + ".anon") : fresh_name(draft.name);
   Instruction* made = nullptr;
   if (draft.op->op == Op::parameter) {
     const auto& parameters = scope.computation->parameters();
     const auto number = static_cast<size_t>(draft.parameter_number);
     if (number < parameters.size() && parameters[number] != nullptr)
-      throw in_.error(draft.begin, "parameter {} is defined twice, first as %{}", number, parameters[number]->name());
+      throw in_.error(draft.begin, "parameter {} is defined twice, first as %{}", number,
+                      parameters[number]->name());
     made = scope.computation->add_parameter(draft.parameter_number, std::move(*draft.shape), name);
     made->set_name(std::move(name));
     made->attrs() = std::move(draft.attrs);
   } else {
-    made = scope.computation->add(draft.op->op, std::move(*draft.shape), std::move(draft.operands), std::move(draft.attrs), nullptr,
-                                  std::move(name));
+    made = scope.computation->add(draft.op->op, std::move(*draft.shape), std::move(draft.operands),
+                                  std::move(draft.attrs), nullptr, std::move(name));
   }
   define(scope, draft, made);
   return made;
@@ -151,7 +158,8 @@ void Parser::define(Scope& scope, const Draft& draft, Instruction* made) {
 
 Shape Parser::infer_shape(const Draft& draft) {
   if (draft.op->infer == nullptr || draft.op->has(kNeedsShape))
-    throw in_.error(draft.begin, "the shape of {} must be stated, it does not follow from the operands", draft.op->name);
+    throw in_.error(draft.begin, "the shape of {} must be stated, it does not follow from the operands",
+                    draft.op->name);
   Instruction::ContextStorage storage;
   for (const Instruction* operand : draft.operands) storage.operands.push_back(&operand->shape());
   for (const auto& [attr, value] : draft.attrs) {

@@ -28,9 +28,14 @@ void Parser::read_attribute(Draft& draft, Attr attr, size_t begin) {
   if (!allowed(draft, attr)) throw in_.error(begin, "attribute {} is not allowed on {}", to_string(attr), op);
   if (draft.attrs.has(attr)) throw in_.error(begin, "attribute {} is given twice", to_string(attr));
   switch (kind_of(attr)) {
-    case AttrKind::Callee: draft.attrs.set(attr, read_callee()); break;
-    case AttrKind::Callees: draft.attrs.set(attr, read_callees()); break;
-    default: draft.attrs.set(attr, read_attr_value(in_, attr));
+    case AttrKind::Callee:
+      draft.attrs.set(attr, read_callee());
+      break;
+    case AttrKind::Callees:
+      draft.attrs.set(attr, read_callees());
+      break;
+    default:
+      draft.attrs.set(attr, read_attr_value(in_, attr));
   }
 }
 
@@ -89,15 +94,17 @@ std::string Parser::inline_name() {
 bool Parser::allowed(const Draft& draft, Attr attr) const {
   if (is_common(attr)) return true;
   auto lists = [attr](const OpDef* row) {
-    return row != nullptr && (std::find(row->attrs.begin(), row->attrs.end(), attr) != row->attrs.end() ||
-                              std::find(row->optional.begin(), row->optional.end(), attr) != row->optional.end());
+    return row != nullptr &&
+           (std::find(row->attrs.begin(), row->attrs.end(), attr) != row->attrs.end() ||
+            std::find(row->optional.begin(), row->optional.end(), attr) != row->optional.end());
   };
   return lists(draft.op) || lists(draft.wrapped);
 }
 
 Error Parser::unknown_attribute(const Draft& draft, std::string_view name, size_t begin) const {
   std::vector<std::string_view> candidates = {"metadata", "control-predecessors"};
-  for (size_t i = 0; i <= static_cast<size_t>(Attr::result_accuracy); ++i) candidates.push_back(to_string(static_cast<Attr>(i)));
+  for (size_t i = 0; i <= static_cast<size_t>(Attr::result_accuracy); ++i)
+    candidates.push_back(to_string(static_cast<Attr>(i)));
   for (const OpDef* row : {draft.op, draft.wrapped}) {
     if (row == nullptr) continue;
     for (const Attr a : row->attrs) candidates.push_back(to_string(a));
@@ -111,7 +118,8 @@ Error Parser::unknown_attribute(const Draft& draft, std::string_view name, size_
 
 void Parser::check_required(const Draft& draft) {
   for (const Attr attr : draft.op->attrs)
-    if (!draft.attrs.has(attr)) throw in_.error(draft.begin, "{} needs attribute {}", draft.op->name, to_string(attr));
+    if (!draft.attrs.has(attr))
+      throw in_.error(draft.begin, "{} needs attribute {}", draft.op->name, to_string(attr));
 }
 
 }  // namespace armillary

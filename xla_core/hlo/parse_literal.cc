@@ -1,5 +1,5 @@
-// Literals from HLO text. Elements are gathered as they are read and counted against the shape, so a shape of 10^12 elements with two numbers
-// behind it costs two numbers.
+// Literals from HLO text. Elements are gathered as they are read and counted against the shape, so a shape of
+// 10^12 elements with two numbers behind it costs two numbers.
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -23,35 +23,52 @@ class LiteralReader {
 
   Literal read() {
     const size_t begin = in_.next_position();
+    if (!shape_.dims.empty() && in_.peek() != '{') return read_first_element(begin);
     read_dimension(0);
     if (static_cast<int64_t>(bytes_.size()) != shape_.byte_size())
-      throw in_.error(begin, "expected {} elements for {}, found {}", shape_.num_elements(), to_string(shape_),
-                      bytes_.size() / static_cast<size_t>(byte_size(dtype_)));
+      throw in_.error(begin, "expected {} elements for {}, found {}", shape_.num_elements(),
+                      to_string(shape_), bytes_.size() / static_cast<size_t>(byte_size(dtype_)));
     Literal literal(shape_);
     if (!bytes_.empty()) std::memcpy(literal.bytes(), bytes_.data(), bytes_.size());
     return literal;
   }
 
  private:
+  // `f32[3] constant(1)`: XLA sets the first element and leaves the others zero, so that is what the text
+  // means.
+  Literal read_first_element(size_t begin) {
+    constexpr int64_t kMaxElements = int64_t{1} << 25;  // a few characters must not cost gigabytes
+    if (shape_.num_elements() > kMaxElements || shape_.num_elements() == 0)
+      throw in_.error(begin, "expected '{{' before the elements of {}", to_string(shape_));
+    read_element();
+    Literal literal(shape_);
+    std::memcpy(literal.bytes(), bytes_.data(), bytes_.size());
+    return literal;
+  }
+
   void read_dimension(size_t d) {
     if (d == shape_.dims.size()) return read_element();
     Scanner::Nest nest(in_, "braces of a literal");
     const size_t begin = in_.next_position();
-    if (!in_.accept('{')) throw in_.expected(fmt::format("'{{' before the elements of dimension {} of {}", d, to_string(shape_)));
+    if (!in_.accept('{'))
+      throw in_.expected(fmt::format("'{{' before the elements of dimension {} of {}", d, to_string(shape_)));
     int64_t count = 0;
-    if (in_.peek() != '}') {
-      do {
-        read_dimension(d + 1);
-        ++count;
-      } while (in_.accept(','));
+    while (in_.peek() != '}') {
+      read_dimension(d + 1);
+      ++count;
+      if (!in_.accept(',') && in_.peek() != '{') break;  // XLA needs no comma before a brace
     }
-    if (!in_.accept('}')) throw in_.expected(fmt::format("',' or '}}' after an element of {}", to_string(shape_)));
+    if (!in_.accept('}'))
+      throw in_.expected(fmt::format("',' or '}}' after an element of {}", to_string(shape_)));
     if (count != shape_.dims[d] && !(count == 0 && empty()))
-      throw in_.error(begin, "expected {} elements in dimension {} of {}, found {}", shape_.dims[d], d, to_string(shape_), count);
+      throw in_.error(begin, "expected {} elements in dimension {} of {}, found {}", shape_.dims[d], d,
+                      to_string(shape_), count);
   }
 
   // An array without elements may close its braces at any level.
-  bool empty() const { return std::find(shape_.dims.begin(), shape_.dims.end(), int64_t{0}) != shape_.dims.end(); }
+  bool empty() const {
+    return std::find(shape_.dims.begin(), shape_.dims.end(), int64_t{0}) != shape_.dims.end();
+  }
 
   void read_element() {
     if (!is_complex(dtype_)) return read_real();
@@ -68,14 +85,19 @@ class LiteralReader {
 
   void read_real() {
     switch (info_.cls) {
-      case DTypeClass::kPred: return append(read_pred());
+      case DTypeClass::kPred:
+        return append(read_pred());
       case DTypeClass::kSigned:
-      case DTypeClass::kUnsigned: return append(read_integer());
-      default: return append(read_float());
+      case DTypeClass::kUnsigned:
+        return append(read_integer());
+      default:
+        return append(read_float());
     }
   }
 
-  void append(uint64_t bits) { bytes_.append(reinterpret_cast<const char*>(&bits), static_cast<size_t>(info_.bytes)); }
+  void append(uint64_t bits) {
+    bytes_.append(reinterpret_cast<const char*>(&bits), static_cast<size_t>(info_.bytes));
+  }
 
   uint64_t read_pred() {
     if (in_.at_integer()) {
@@ -105,14 +127,18 @@ class LiteralReader {
       int64_t value = 0;
       result = std::from_chars(first, last, value);
       const int64_t half = info_.bits == 64 ? 0 : int64_t{1} << (info_.bits - 1);
-      if (info_.cls == DTypeClass::kUnsigned) fits = value == 0;
-      else if (half != 0) fits = value >= -half && value < half;
+      if (info_.cls == DTypeClass::kUnsigned)
+        fits = value == 0 || info_.bits == 64;  // XLA lets u64 wrap
+      else if (half != 0)
+        fits = value >= -half && value < half;
       bits = static_cast<uint64_t>(value);
     }
     in_.seek(result.ptr - in_.text().data());
     const char next = in_.raw_peek();
-    if (next == '.' || next == 'e' || next == 'E') throw in_.error(begin, "expected an integer of {}, found a number with a fraction", name);
-    if (result.ec != std::errc() || !fits) throw in_.error(begin, "{} is out of range for {}", in_.since(begin), name);
+    if (next == '.' || next == 'e' || next == 'E')
+      throw in_.error(begin, "expected an integer of {}, found a number with a fraction", name);
+    if (result.ec != std::errc() || !fits)
+      throw in_.error(begin, "{} is out of range for {}", in_.since(begin), name);
     return bits;
   }
 
@@ -157,7 +183,8 @@ class LiteralReader {
   }
 
   uint64_t encode_in_range(double value, size_t begin) {
-    if (part_ == DType::kF8E8M0FNU && value < 0) throw in_.error(begin, "{} is out of range for {}", in_.since(begin), to_string(part_));
+    if (part_ == DType::kF8E8M0FNU && value < 0)
+      throw in_.error(begin, "{} is out of range for {}", in_.since(begin), to_string(part_));
     const uint64_t bits = encode_float(part_, value);
     if (part_ == DType::kF64 ? std::isinf(value) : std::fabs(value) >= overflow_limit())
       throw in_.error(begin, "{} is out of range for {}", in_.since(begin), to_string(part_));
@@ -202,7 +229,8 @@ class LiteralReader {
     in_.seek(result.ptr - in_.text().data());
     in_.expect(')', "after the payload of a NaN");
     if (result.ec != std::errc() || payload == 0 || payload >> info_.mantissa_bits != 0)
-      throw in_.error(begin, "the payload of a NaN of {} must be between 1 and 0x{:x}", to_string(part_), (uint64_t{1} << info_.mantissa_bits) - 1);
+      throw in_.error(begin, "the payload of a NaN of {} must be between 1 and 0x{:x}", to_string(part_),
+                      (uint64_t{1} << info_.mantissa_bits) - 1);
     return payload;
   }
 
@@ -213,12 +241,14 @@ class LiteralReader {
   std::string bytes_;
 };
 
-// A value that the dump left out. Its pages are zeros that take no memory until somebody writes to them, so readers need no special case.
+// A value that the dump left out. Its pages are zeros that take no memory until somebody writes to them, so
+// readers need no special case.
 Literal elided_literal(Scanner& in, size_t begin, const Shape& shape, bool fill) {
   const int64_t size = shape.byte_size();
   if (size > kMaxLiteralBytes) throw in.error(begin, "a constant of {} bytes is too large", size);
   const size_t mapped = static_cast<size_t>(size) + 64;
-  void* memory = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* memory =
+      mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) throw resource_error("out of memory for a constant of {} bytes", size);
   std::shared_ptr<void> owner(memory, [mapped](void* p) { munmap(p, mapped); });
   Literal literal = Literal::view(shape, static_cast<std::byte*>(memory), std::move(owner));
@@ -228,8 +258,10 @@ Literal elided_literal(Scanner& in, size_t begin, const Shape& shape, bool fill)
   }
   constexpr int64_t kPeriod = 113;  // small values, so that sums stay finite in every dtype
   for (int64_t i = 0; i < literal.size(); ++i) {
-    if (is_integral(shape.dtype)) literal.set_int(i, is_pred(shape.dtype) ? i & 1 : i % kPeriod);
-    else literal.set_double(i, static_cast<double>(i % kPeriod) / kPeriod);
+    if (is_integral(shape.dtype))
+      literal.set_int(i, is_pred(shape.dtype) ? i & 1 : i % kPeriod);
+    else
+      literal.set_double(i, static_cast<double>(i % kPeriod) / kPeriod);
   }
   return literal;
 }
@@ -242,20 +274,23 @@ Literal read_literal(Scanner& in, const Shape& shape, bool fill_elided) {
   if (shape.is_tuple()) {
     if (in.accept("{...}")) {
       std::vector<Literal> elements;
-      for (const Shape& element : shape.tuple) elements.push_back(elided_literal(in, begin, element, fill_elided));
+      for (const Shape& element : shape.tuple)
+        elements.push_back(elided_literal(in, begin, element, fill_elided));
       return Literal::make_tuple(std::move(elements));
     }
     in.expect('(', "before the elements of a tuple literal");
     std::vector<Literal> elements;
     for (size_t i = 0; i < shape.tuple.size(); ++i) {
-      if (i && !in.accept(',')) throw in.expected(fmt::format("',' between the {} elements of a tuple literal", shape.tuple.size()));
+      if (i && !in.accept(','))
+        throw in.expected(fmt::format("',' between the {} elements of a tuple literal", shape.tuple.size()));
       elements.push_back(read_literal(in, shape.tuple[i], fill_elided));
     }
     in.expect(')', fmt::format("after the {} elements of a tuple literal", shape.tuple.size()));
     return Literal::make_tuple(std::move(elements));
   }
   if (!shape.is_array()) throw in.error(begin, "a literal cannot have shape {}", to_string(shape));
-  if (shape.is_dynamic()) throw in.error(begin, "a literal cannot have the dynamic shape {}", to_string(shape));
+  if (shape.is_dynamic())
+    throw in.error(begin, "a literal cannot have the dynamic shape {}", to_string(shape));
   try {
     if (in.accept("{...}")) return elided_literal(in, begin, shape, fill_elided);
     return LiteralReader(in, shape).read();

@@ -4,7 +4,9 @@
 namespace armillary {
 
 Parser::Parser(std::string_view text, const ParseOptions& options)
-    : in_(text, options.file, options.max_nesting), options_(options), module_(std::make_unique<Module>("_")) {
+    : in_(text, options.file, options.max_nesting),
+      options_(options),
+      module_(std::make_unique<Module>("_")) {
   module_->file = options.file;
 }
 
@@ -45,7 +47,8 @@ void Parser::read_computations() {
     const auto known = computations_.find(name);
     if (known != computations_.end() && known->second.computation != nullptr) {
       if (known->second.begin != begin)
-        throw in_.error(begin, "computation %{} is defined twice, first at {}", name, in_.where(known->second.begin));
+        throw in_.error(begin, "computation %{} is defined twice, first at {}", name,
+                        in_.where(known->second.begin));
       last = known->second.computation;  // an earlier caller has read it already
       in_.seek(known->second.end);
       continue;
@@ -98,7 +101,7 @@ std::optional<ProgramShape> Parser::read_signature() {
   if (has_parameters && in_.peek() != ')') {
     do {
       in_.name("a parameter's name");
-      in_.expect(':', "after a parameter's name");
+      in_.accept(':');
       stated.parameters.push_back(read_shape(in_));
     } while (in_.accept(','));
   }
@@ -111,7 +114,7 @@ std::optional<ProgramShape> Parser::read_signature() {
 
 void Parser::check_signature(const Computation& computation, const ProgramShape& stated, size_t begin) {
   const Shape& root = computation.root()->shape();
-  if (!stated.result.compatible(root))
+  if (!same_array(stated.result, root))
     throw in_.error(begin, "computation %{} states the result {}, but its root %{} is {}", computation.name(),
                     to_string(stated.result), computation.root()->name(), to_string(root));
 }
@@ -120,7 +123,8 @@ void Parser::check_parameters(const Computation& computation, size_t begin) {
   const auto& parameters = computation.parameters();
   for (size_t n = 0; n < parameters.size(); ++n)
     if (parameters[n] == nullptr)
-      throw in_.error(begin, "computation %{} has parameter {}, but no parameter {}", computation.name(), parameters.size() - 1, n);
+      throw in_.error(begin, "computation %{} has parameter {}, but no parameter {}", computation.name(),
+                      parameters.size() - 1, n);
 }
 
 void Parser::read_trailing_attributes(Computation& computation) {
@@ -148,7 +152,8 @@ Computation* Parser::find_computation(std::string_view name, size_t position) {
   if (known == computations_.end()) throw in_.error(position, "unknown computation %{}", name);
   if (known->second.computation != nullptr) return known->second.computation;
   if (known->second.being_read)
-    throw in_.error(position, "computation %{} calls itself, directly or through others; HLO has no recursion", name);
+    throw in_.error(position,
+                    "computation %{} calls itself, directly or through others; HLO has no recursion", name);
   const size_t back = in_.position();
   in_.seek(known->second.begin);
   Computation* computation = read_computation();
@@ -156,12 +161,14 @@ Computation* Parser::find_computation(std::string_view name, size_t position) {
   return computation;
 }
 
-// Finds where the computations after the current one begin. Stops quietly where the text is broken: reading it will say so.
+// Finds where the computations after the current one begin. Stops quietly where the text is broken: reading
+// it will say so.
 void Parser::index_computations() {
   indexed_ = true;
   const size_t back = in_.position();
   size_t at = 0;
-  for (const auto& [name, known] : computations_) at = std::max(at, known.being_read ? known.begin : known.end);
+  for (const auto& [name, known] : computations_)
+    at = std::max(at, known.being_read ? known.begin : known.end);
   in_.seek(at);
   try {
     while (!in_.at_end()) {
@@ -186,7 +193,9 @@ void Parser::index_computations() {
 // `f32[2] add(f32[2] %x, f32[2] %y)`: operands become parameters of an entry computation around it.
 void Parser::read_single_instruction() {
   Scope scope;
-  scope.computation = module_->add_computation("_");
+  const std::string name = inline_name();
+  scope.computation = module_->add_computation(name);
+  scope.computation->set_name(name);
   scope.create_parameters = true;
   const size_t begin = in_.next_position();
   in_.accept_keyword("ROOT");
@@ -207,6 +216,8 @@ void Parser::read_single_instruction() {
   if (!in_.at_end()) throw in_.expected("the end of the text after a single instruction");
 }
 
-std::unique_ptr<Module> parse(std::string_view text, const ParseOptions& options) { return Parser(text, options).parse(); }
+std::unique_ptr<Module> parse(std::string_view text, const ParseOptions& options) {
+  return Parser(text, options).parse();
+}
 
 }  // namespace armillary

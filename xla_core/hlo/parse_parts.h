@@ -1,4 +1,5 @@
-// The pieces of HLO text that know nothing of modules: shapes, literals, attribute values, metadata. Internal to the parser.
+// The pieces of HLO text that know nothing of modules: shapes, literals, attribute values, metadata. Internal
+// to the parser.
 #pragma once
 
 #include "xla_core/hlo/instruction.h"
@@ -9,6 +10,8 @@ namespace armillary {
 // True before `f32[`, `(`, `b(`: what can only begin a shape where an op or a name could stand as well.
 bool at_shape(Scanner& in);
 Shape read_shape(Scanner& in);
+// Compatible, whatever is dynamic: what XLA asks of a shape that is written where it is known already.
+bool same_array(const Shape& a, const Shape& b);
 
 // The value between the parentheses of constant(...). Memory grows with the text, never with the shape alone.
 Literal read_literal(Scanner& in, const Shape& shape, bool fill_elided);

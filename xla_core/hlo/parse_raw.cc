@@ -37,7 +37,8 @@ Dims numbers_in(Scanner& in, char close) {
 int64_t checked_product(const Dims& sizes) {
   int64_t product = 1;
   for (const int64_t size : sizes)
-    if (size <= 0 || __builtin_mul_overflow(product, size, &product) || product > (int64_t{1} << 40)) return -1;
+    if (size <= 0 || __builtin_mul_overflow(product, size, &product) || product > (int64_t{1} << 40))
+      return -1;
   return product;
 }
 
@@ -46,7 +47,8 @@ void check_iota(Scanner& in, int64_t total) {
   in.expect('[', "in an iota assignment");
   const Dims reshape = numbers_in(in, ']');
   if (checked_product(reshape) != total)
-    throw user_error("the iota assignment covers {} places, the tiles are {}", checked_product(reshape), total);
+    throw user_error("the iota assignment covers {} places, the tiles are {}", checked_product(reshape),
+                     total);
   if (in.raw_peek() != 'T') return;
   in.advance();
   in.expect('(', "after T");
@@ -54,7 +56,8 @@ void check_iota(Scanner& in, int64_t total) {
   std::sort(permutation.begin(), permutation.end());
   for (size_t d = 0; d < permutation.size(); ++d)
     if (permutation[d] != static_cast<int64_t>(d) || permutation.size() != reshape.size())
-      throw user_error("the transposition of an iota assignment must be a permutation of {} dimensions", reshape.size());
+      throw user_error("the transposition of an iota assignment must be a permutation of {} dimensions",
+                       reshape.size());
 }
 
 // devices=[2,2]0,1,2,3 or devices=[2,2]<=[4]
@@ -68,7 +71,8 @@ void check_tiles(Scanner& in) {
   if (static_cast<int64_t>(devices.size()) != total)
     throw user_error("devices=[...] has {} places, but {} devices are listed", total, devices.size());
   std::sort(devices.begin(), devices.end());
-  if (std::adjacent_find(devices.begin(), devices.end()) != devices.end()) throw user_error("a device is listed twice");
+  if (std::adjacent_find(devices.begin(), devices.end()) != devices.end())
+    throw user_error("a device is listed twice");
   if (devices.front() < 0) throw user_error("device {} is negative", devices.front());
 }
 
@@ -84,10 +88,14 @@ void check_sharding(Scanner& in) {
     return;
   }
   const std::string_view word = in.accept('@') ? std::string_view("mesh") : in.identifier("a sharding");
-  static constexpr std::string_view kKnown[] = {"replicated", "manual", "unknown", "unreduced", "maximal", "devices", "mesh",
-                                               "maximal_mesh", "shard_as", "shard_like", "metadata"};
+  static constexpr std::string_view kKnown[] = {"replicated", "manual",     "unknown", "unreduced",
+                                                "maximal",    "devices",    "mesh",    "maximal_mesh",
+                                                "shard_as",   "shard_like", "metadata"};
   if (std::find(std::begin(kKnown), std::end(kKnown), word) == std::end(kKnown))
-    throw user_error("expected replicated, manual, unknown, unreduced, maximal, devices=, mesh or a tuple of shardings, found '{}'", word);
+    throw user_error(
+        "expected replicated, manual, unknown, unreduced, maximal, devices=, mesh or a tuple of shardings, "
+        "found '{}'",
+        word);
   if (word == "devices") {
     in.expect('=', "after devices");
     check_tiles(in);
@@ -95,10 +103,14 @@ void check_sharding(Scanner& in) {
   // The rest (subgroups, shard_as, metadata, axes) up to the closing brace.
   while (!in.accept('}')) {
     const char c = in.peek();
-    if (c == '{' || c == '[' || c == '(') in.balanced("a sharding");
-    else if (c == '"') in.quoted("a string");
-    else if (c == '\0') throw in.expected("'}' after a sharding");
-    else in.advance();
+    if (c == '{' || c == '[' || c == '(')
+      in.balanced("a sharding");
+    else if (c == '"')
+      in.quoted("a string");
+    else if (c == '\0')
+      throw in.expected("'}' after a sharding");
+    else
+      in.advance();
   }
 }
 
@@ -114,9 +126,11 @@ void check_groups(Scanner& in, bool pairs) {
   Dims ids;
   while (in.accept('{')) {
     const Dims group = numbers_in(in, '}');
-    if (pairs && group.size() != 2) throw user_error("a source-target pair needs two devices, found {}", group.size());
+    if (pairs && group.size() != 2)
+      throw user_error("a source-target pair needs two devices, found {}", group.size());
     if (!pairs) ids.insert(ids.end(), group.begin(), group.end());
-    if (!group.empty() && *std::min_element(group.begin(), group.end()) < 0) throw user_error("a device is negative");
+    if (!group.empty() && *std::min_element(group.begin(), group.end()) < 0)
+      throw user_error("a device is negative");
     in.accept(',');
   }
   in.expect('}', "after groups");
@@ -138,8 +152,11 @@ RawText read_raw(Scanner& in, std::string_view what) {
     read_continuations(in);
   } else if (at_shape(in)) {  // literal=s32[2] {1,2}
     read_shape(in);
-    if (in.peek() == '{' || in.peek() == '(') in.balanced(what);
-    else if (in.peek() != ',') in.at_integer() || in.raw_peek() == '-' ? static_cast<void>(in.real(what)) : static_cast<void>(in.identifier(what));
+    if (in.peek() == '{' || in.peek() == '(')
+      in.balanced(what);
+    else if (in.peek() != ',')
+      in.at_integer() || in.raw_peek() == '-' ? static_cast<void>(in.real(what))
+                                              : static_cast<void>(in.identifier(what));
   } else {
     in.accept('@');
     const bool negative = in.accept('-');
@@ -148,7 +165,9 @@ RawText read_raw(Scanner& in, std::string_view what) {
     if (in.raw_peek() == '[') read_continuations(in);
   }
   std::string_view text = in.since(begin);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\n' || text.back() == '\t' || text.back() == '\r')) text.remove_suffix(1);
+  while (!text.empty() &&
+         (text.back() == ' ' || text.back() == '\n' || text.back() == '\t' || text.back() == '\r'))
+    text.remove_suffix(1);
   return {std::string(text), false};
 }
 
@@ -157,10 +176,14 @@ void check_raw(const Scanner& in, size_t position, Attr attr, const RawText& raw
   constexpr int kLevels = 50;
   Scanner value(raw.text, "", kLevels);
   try {
-    if (attr == Attr::sharding) check_sharding(value);
-    else if (attr == Attr::replica_groups) check_groups(value, false);
-    else if (attr == Attr::source_target_pairs) check_groups(value, true);
-    else return;
+    if (attr == Attr::sharding)
+      check_sharding(value);
+    else if (attr == Attr::replica_groups)
+      check_groups(value, false);
+    else if (attr == Attr::source_target_pairs)
+      check_groups(value, true);
+    else
+      return;
     if (raw.text.front() == '{' && !value.at_end()) throw value.expected("the end");
   } catch (const Error& e) {
     throw in.error(position, "{}: {}", to_string(attr), e.message());

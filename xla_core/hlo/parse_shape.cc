@@ -5,7 +5,8 @@
 namespace armillary {
 namespace {
 
-// What follows a shape in braces is its layout only when it begins with a number or a colon: `f32[] { ...` opens a body.
+// What follows a shape in braces is its layout only when it begins with a number or a colon: `f32[] { ...`
+// opens a body.
 bool at_layout(Scanner& in) {
   if (in.peek() != '{') return false;
   const size_t before = in.position();
@@ -24,7 +25,8 @@ Dims read_tile(Scanner& in) {
   Dims tile;
   do {
     tile.push_back(in.accept('*') ? Layout::kCombineDim : in.integer("a tile size or *"));
-    if (tile.back() < 0 && tile.back() != Layout::kCombineDim) throw in.error(in.position(), "expected a tile size, found a negative number");
+    if (tile.back() < 0 && tile.back() != Layout::kCombineDim)
+      throw in.error(in.position(), "expected a tile size, found a negative number");
   } while (in.accept(','));
   in.expect(')', "after a tile");
   return tile;
@@ -42,7 +44,8 @@ int64_t read_parenthesized(Scanner& in, std::string_view what) {
 void read_layout_fields(Scanner& in, Layout& layout) {
   while (in.peek() != '}') {
     const size_t begin = in.next_position();
-    if (in.accept("SC") || in.accept('D') || in.accept('P') || in.accept('M') || in.accept('#') || in.accept('*')) {
+    if (in.accept("SC") || in.accept('D') || in.accept('P') || in.accept('M') || in.accept('#') ||
+        in.accept('*')) {
       in.balanced("a layout field");
       layout.other += in.since(begin);
     } else if (in.accept('T')) {
@@ -75,7 +78,8 @@ Layout read_layout(Scanner& in, int64_t rank) {
     throw in.error(begin, "the layout names {} dimensions, but the shape has {}", given, rank);
   std::vector<bool> seen(rank, false);
   for (const int64_t d : layout.minor_to_major) {
-    if (d < 0 || d >= rank) throw in.error(begin, "the layout names dimension {}, but the shape has {}", d, rank);
+    if (d < 0 || d >= rank)
+      throw in.error(begin, "the layout names dimension {}, but the shape has {}", d, rank);
     if (seen[d]) throw in.error(begin, "the layout names dimension {} twice", d);
     seen[d] = true;
   }
@@ -154,6 +158,13 @@ Shape read_shape(Scanner& in) {
     return shape;
   }
   return read_array(in);
+}
+
+bool same_array(const Shape& a, const Shape& b) {
+  if (a.dtype != b.dtype || a.dims != b.dims || a.tuple.size() != b.tuple.size()) return false;
+  for (size_t i = 0; i < a.tuple.size(); ++i)
+    if (!same_array(a.tuple[i], b.tuple[i])) return false;
+  return true;
 }
 
 Shape parse_shape(std::string_view text) {

@@ -1,4 +1,5 @@
-// The part of the parser that builds a module: header, computations, instructions. Internal; hlo/text.h is the interface.
+// The part of the parser that builds a module: header, computations, instructions. Internal; hlo/text.h is
+// the interface.
 #pragma once
 
 #include <deque>
@@ -36,8 +37,8 @@ class Parser {
   };
   // One instruction on its way from text to the module.
   struct Draft {
-    size_t begin = 0;                // in the text, for messages
-    std::string_view name;           // empty: named after the op
+    size_t begin = 0;       // in the text, for messages
+    std::string_view name;  // empty: named after the op
     const OpDef* op = nullptr;
     const OpDef* wrapped = nullptr;  // the X of X-start, X-update, X-done, when they are sugar
     std::optional<Shape> shape;

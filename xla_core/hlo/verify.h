@@ -2,6 +2,7 @@
 // a stage on.
 #pragma once
 
+#include <span>
 #include <string_view>
 
 #include "xla_core/hlo/module.h"
@@ -18,6 +19,17 @@ enum class Stage : uint8_t {
 };
 
 std::string_view to_string(Stage stage);
+
+// One numbered law: it holds from `from` on, and exactly one of the functions checks it.
+struct Law {
+  int number;
+  Stage from;
+  std::string_view text;
+  void (*of_module)(const Module&) = nullptr;
+  void (*of_computation)(const Computation&) = nullptr;
+  void (*of_instruction)(const Instruction&) = nullptr;
+};
+std::span<const Law> laws();
 
 // Throws the first broken law as Error{kUser} (stage kParsed) or Error{kInternal} (later stages) that blames
 // the instruction.
