@@ -203,7 +203,7 @@ class TapeBuilder {
   Val linear_index(std::span<const int64_t> dims, std::span<const Val> index);
   std::vector<Val> delinearize(Val linear, std::span<const int64_t> dims);
 
-  int32_t push(TapeNode node);  // for readers that build on a tape (kernels/)
+  virtual int32_t push(TapeNode node);  // for readers that build on a tape (kernels/)
 
  protected:
   Tape& tape_;
