@@ -36,6 +36,7 @@ class Literal {
   // Raw storage; size_bytes() = size() * byte_size(dtype()).
   const std::byte* bytes() const { return data_; }
   std::byte* bytes() { return data_; }
+  const std::shared_ptr<void>& owner() const { return owner_; }  // keeps the storage alive
   int64_t size_bytes() const { return shape_.byte_size(); }
   template <class T>
   std::span<const T> data() const {
