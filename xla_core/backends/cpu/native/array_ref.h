@@ -36,4 +36,10 @@ inline int64_t product(std::span<const int64_t> dims) {
   return n;
 }
 
+inline Dims pick(std::span<const int64_t> from, std::span<const int64_t> at) {
+  Dims out;
+  for (int64_t i : at) out.push_back(from[i]);
+  return out;
+}
+
 }  // namespace armillary::native

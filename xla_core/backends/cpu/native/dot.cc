@@ -11,12 +11,6 @@
 namespace armillary::native {
 namespace {
 
-Dims pick(std::span<const int64_t> from, std::span<const int64_t> at) {
-  Dims out;
-  for (int64_t i : at) out.push_back(from[i]);
-  return out;
-}
-
 Dims free_dims(int64_t rank, const Dims& batch, const Dims& contracting) {
   Dims out;
   for (int64_t d = 0; d < rank; ++d)
