@@ -37,7 +37,7 @@ def ops_page() -> str:
             code(op["name"]),
             code(op["stablehlo"]),
             "any" if op["arity"] < 0 else op["arity"],
-            " ".join(code(attr) for attr in op["attributes"]),
+            " ".join([*map(code, op["attributes"]), *(f"[{code(attr)}]" for attr in op["optional"])]),
             op["meaning"],
             op["doc"],
         ]
@@ -45,7 +45,7 @@ def ops_page() -> str:
     ]
     return (
         f"# Ops\n\n{NOTE}\n{len(ops)} ops. *Meaning* says how the row of the op table defines it: a `scalar` recipe, an"
-        " `index` recipe, the\n`factors` of a contraction, an `expand` into other ops, or a `special` handler.\n\n"
+        " `index` recipe, the\n`factors` of a contraction, an `expand` into other ops, or a `special` handler.\nAttributes in brackets may be left out.\n\n"
         + markdown_table(["op", "StableHLO", "operands", "attributes", "meaning", "what it does"], rows)
         + f"\n## What cannot run yet\n\nThese {len(idle)} parse, print and verify, and report `unsupported` with their"
         " place when they must run.\n\n" + ", ".join(code(op["name"]) for op in idle) + "\n"
