@@ -1,0 +1,188 @@
+// dot, ragged-dot and scaled-dot: products in double, 64-bit integers or complex double, rounded once at the
+// end.
+#include <algorithm>
+
+#include "xla_core/base/parallel_for.h"
+#include "xla_core/interp/dense.h"
+#include "xla_core/interp/evaluation.h"
+
+namespace armillary {
+namespace {
+
+struct DotDims {
+  Dims lhs_batch, lhs_contracting, rhs_batch, rhs_contracting;
+  explicit DotDims(const Attrs& a)
+      : lhs_batch(a.ints(Attr::lhs_batch_dims)),
+        lhs_contracting(a.ints(Attr::lhs_contracting_dims)),
+        rhs_batch(a.ints(Attr::rhs_batch_dims)),
+        rhs_contracting(a.ints(Attr::rhs_contracting_dims)) {}
+};
+
+// One side as [batch, free, contracted] numbers.
+struct Side {
+  Dims free;  // sizes
+  int64_t batches, rows, depth;
+  Literal sorted;
+  Side(const Literal& literal, const Dims& batch, const Dims& contracting) {
+    const Dims& dims = literal.shape().dims;
+    const Dims others = other_dims(literal.shape().rank(), concatenated({batch, contracting}));
+    free = selected(dims, others);
+    batches = product(selected(dims, batch));
+    rows = product(free);
+    depth = product(selected(dims, contracting));
+    sorted = permuted(literal, concatenated({batch, others, contracting}));
+  }
+};
+
+// u64 and s64 wrap alike; narrower integers wrap when they are stored.
+template <class T>
+T inner_product(const T* a, const T* b, int64_t n) {
+  if constexpr (std::is_same_v<T, int64_t>) {
+    uint64_t sum = 0;
+    for (int64_t k = 0; k < n; ++k) sum += static_cast<uint64_t>(a[k]) * static_cast<uint64_t>(b[k]);
+    return static_cast<int64_t>(sum);
+  } else {
+    T sum = 0;
+    for (int64_t k = 0; k < n; ++k) sum += a[k] * b[k];
+    return sum;
+  }
+}
+
+template <class T>
+void multiply(const Side& lhs, const Side& rhs, Literal& result) {
+  const std::vector<T> a = values_of<T>(lhs.sorted), b = values_of<T>(rhs.sorted);
+  const int64_t depth = lhs.depth, cols = rhs.rows;
+  parallel_for(lhs.batches * lhs.rows, 1 + 100000 / (1 + depth * cols), [&](int64_t begin, int64_t end) {
+    for (int64_t r = begin; r < end; ++r)
+      for (int64_t c = 0; c < cols; ++c) {
+        const T* right = b.data() + ((r / lhs.rows) * cols + c) * depth;
+        set_element<T>(result, r * cols + c, inner_product(a.data() + r * depth, right, depth));
+      }
+  });
+}
+
+// Pred is an integer here: its sum of products is an "or of ands" once it is stored as pred.
+DType number_dtype(const Literal& a, const Literal& b, DType result) {
+  for (DType d : {a.dtype(), b.dtype(), result})
+    if (is_complex(d)) return DType::kC128;
+  for (DType d : {a.dtype(), b.dtype(), result})
+    if (is_float(d)) return DType::kF64;
+  return DType::kS64;
+}
+
+Literal dot_general(const Literal& a, const Literal& b, const DotDims& dims, DType result_dtype) {
+  const Side lhs(a, dims.lhs_batch, dims.lhs_contracting), rhs(b, dims.rhs_batch, dims.rhs_contracting);
+  if (lhs.depth != rhs.depth || lhs.batches != rhs.batches)
+    throw user_error("{} and {} do not fit together in a dot", to_string(a.shape()), to_string(b.shape()));
+  Literal result(
+      Shape(result_dtype, concatenated({selected(a.shape().dims, dims.lhs_batch), lhs.free, rhs.free})));
+  if (result.size() > 0)
+    with_number_type(number_dtype(a, b, result_dtype),
+                     [&](auto zero) { multiply<decltype(zero)>(lhs, rhs, result); });
+  return result;
+}
+
+Literal dot(Evaluation&, const Instruction& i, Operands operands) {
+  return with_shape(dot_general(operands[0], operands[1], DotDims(i.attrs()), i.dtype()), i.shape());
+}
+
+// A copy with zeros outside [begin, end) of dimension `dim`.
+Literal masked(const Literal& literal, int64_t dim, int64_t begin, int64_t end) {
+  Literal copy = literal.clone();
+  const Dims& dims = literal.shape().dims;
+  const int64_t stride = strides_of(dims)[static_cast<size_t>(dim)], bytes = byte_size(literal.dtype());
+  for (int64_t k = 0; k < literal.size(); ++k) {
+    const int64_t at = k / stride % dims[static_cast<size_t>(dim)];
+    if (at < begin || at >= end) std::memset(copy.bytes() + k * bytes, 0, static_cast<size_t>(bytes));
+  }
+  return copy;
+}
+
+// Position `at` of dimension `dim`, which disappears.
+Literal sliced(const Literal& literal, int64_t dim, int64_t at) {
+  Dims dims = literal.shape().dims;
+  const int64_t size = dims[static_cast<size_t>(dim)], stride = strides_of(dims)[static_cast<size_t>(dim)];
+  dims.erase(dims.begin() + dim);
+  Literal result(Shape(literal.dtype(), dims));
+  copy_elements(byte_size(literal.dtype()), literal.bytes(), result.bytes(), result.size(),
+                [&](int64_t k) { return (k / stride * size + at) * stride + k % stride; });
+  return result;
+}
+
+// The number a dimension gets when dimension `removed` disappears.
+Dims without_dim(const Dims& dims, int64_t removed) {
+  Dims result;
+  for (int64_t d : dims) result.push_back(d > removed ? d - 1 : d);
+  return result;
+}
+
+void add_to(Literal& sum, const Literal& term, int64_t offset) {
+  for (int64_t k = 0; k < term.size(); ++k)
+    with_number_type(sum.dtype(), [&](auto zero) {
+      using T = decltype(zero);
+      set_element<T>(sum, offset + k,
+                     static_cast<T>(element_as<T>(sum, offset + k) + element_as<T>(term, k)));
+    });
+}
+
+// Groups of rows of lhs meet one matrix of rhs each (ragged free dimension), or groups of the depth make one
+// result each (ragged contracting dimension). Elsewhere the raggedness changes nothing.
+Literal ragged_dot(Evaluation&, const Instruction& i, Operands operands) {
+  DotDims dims(i.attrs());
+  const int64_t ragged = i.attrs().ints(Attr::lhs_ragged_dims).at(0);
+  const Dims& group_dims = i.attrs().ints(Attr::rhs_group_dims);
+  const Literal &lhs = operands[0], &rhs = operands[1], &sizes = operands[2];
+  if (has_dim(dims.lhs_batch, ragged)) return with_shape(dot_general(lhs, rhs, dims, i.dtype()), i.shape());
+  if (sizes.shape().rank() != 1)
+    throw unsupported_error("unsupported: ragged-dot with group sizes {}", to_string(sizes.shape()));
+  Literal result(i.shape());
+  const bool contracting = has_dim(dims.lhs_contracting, ragged);
+  DotDims inner = dims;
+  if (!contracting) {
+    inner.rhs_batch = without_dim(dims.rhs_batch, group_dims.at(0));
+    inner.rhs_contracting = without_dim(dims.rhs_contracting, group_dims.at(0));
+  }
+  int64_t begin = 0;
+  for (int64_t g = 0; g < sizes.size(); ++g) {
+    const int64_t end = begin + sizes.get_int(g);
+    const Literal part = masked(lhs, ragged, begin, end);
+    const Literal term =
+        dot_general(part, contracting ? rhs : sliced(rhs, group_dims[0], g), inner, i.dtype());
+    add_to(result, term, contracting ? g * term.size() : 0);
+    begin = end;
+  }
+  return result;
+}
+
+// Each scale stands for a block of its operand.
+Literal scaled(const Literal& values, const Literal& scales) {
+  const Dims &dims = values.shape().dims, &blocks = scales.shape().dims;
+  if (blocks.empty()) return values;
+  if (dims.size() != blocks.size())
+    throw user_error("{} cannot scale {}", to_string(scales.shape()), to_string(values.shape()));
+  Literal result(Shape(DType::kF64, dims));
+  Dims at(dims.size());
+  int64_t k = 0;
+  for_each_index(dims, [&](std::span<const int64_t> index) {
+    for (size_t d = 0; d < dims.size(); ++d) at[d] = index[d] * blocks[d] / dims[d];
+    result.set_double(k, values.get_double(k) * scales.get_double(linear_index(blocks, at)));
+    ++k;
+  });
+  return result;
+}
+
+Literal scaled_dot(Evaluation&, const Instruction& i, Operands operands) {
+  return with_shape(dot_general(scaled(operands[0], operands[2]), scaled(operands[1], operands[3]),
+                                DotDims(i.attrs()), i.dtype()),
+                    i.shape());
+}
+
+}  // namespace
+
+std::span<const HandlerRow> dot_handlers() {
+  static constexpr HandlerRow rows[] = {
+      {Op::dot, dot}, {Op::ragged_dot, ragged_dot}, {Op::scaled_dot, scaled_dot}};
+  return rows;
+}
+
+}  // namespace armillary
