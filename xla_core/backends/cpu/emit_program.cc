@@ -158,10 +158,6 @@ class Emitter {
 
   void emit_native(const Instruction* i, std::vector<Step>& steps) {
     const std::vector<Slice>& results = slices(i);
-    for (size_t leaf = 0; leaf < results.size(); ++leaf)
-      for (int64_t k = 0; k < i->num_operands(); ++k)
-        if (native_updates_in_place(*i, k, static_cast<int64_t>(leaf)))
-          copy_leaves(slices(i->operand(k)), {results[leaf]}, i->name(), steps);
     Step step = named(i, Step::kNative);
     for (const Instruction* operand : i->operands())
       step.buffers.insert(step.buffers.end(), slices(operand).begin(), slices(operand).end());
@@ -228,12 +224,12 @@ bool can_run(const Instruction& i, std::string* why) {
 bool may_share(const Instruction& i, int64_t operand, int64_t leaf) {
   if (i.is(Op::copy)) return true;
   if (kernels::can_lower(i)) return kernels::may_share(i, operand, leaf);
-  return native_updates_in_place(i, operand, leaf);
+  return native_may_share(i, operand, leaf);
 }
 
 bool updates_in_place(const Instruction& i, int64_t operand, int64_t leaf) {
   if (kernels::can_lower(i)) return kernels::in_place_operand(i, leaf) == operand;
-  return native_updates_in_place(i, operand, leaf);
+  return native_may_share(i, operand, leaf);
 }
 
 void emit(const Module& m, const Assignment& assignment, Program& program) {

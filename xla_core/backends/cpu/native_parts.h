@@ -32,8 +32,8 @@ struct NativeRow {
   NativeFunction (*make)(const Instruction&, FunctionTable&) = nullptr;
   // nullptr: always. Else, when it cannot, *why says what is in the way.
   bool (*supported)(const Instruction&, std::string* why) = nullptr;
-  // nullptr: no result leaf is an updated operand.
-  bool (*in_place)(const Instruction&, int64_t operand, int64_t leaf) = nullptr;
+  // Works when the result leaf lies in the operand's buffer, and then overwrites it. nullptr: never.
+  bool (*may_share)(const Instruction&, int64_t operand, int64_t leaf) = nullptr;
 };
 
 std::span<const NativeRow> contraction_rows();   // dot, convolution

@@ -49,9 +49,9 @@ NativeFunction make_native_step(const Instruction& i, FunctionTable& functions) 
   return row->make(i, functions);
 }
 
-bool native_updates_in_place(const Instruction& i, int64_t operand, int64_t leaf) {
+bool native_may_share(const Instruction& i, int64_t operand, int64_t leaf) {
   const NativeRow* row = row_of(i.op());
-  return row != nullptr && row->in_place != nullptr && row->in_place(i, operand, leaf);
+  return row != nullptr && row->may_share != nullptr && row->may_share(i, operand, leaf);
 }
 
 }  // namespace armillary::cpu

@@ -30,6 +30,6 @@ NativeFunction make_native_step(const Instruction& i, FunctionTable& functions);
 
 // Result leaf `leaf` is operand `operand` with a part overwritten; the step expects the operand's value in
 // the result's buffer already.
-bool native_updates_in_place(const Instruction& i, int64_t operand, int64_t leaf);
+bool native_may_share(const Instruction& i, int64_t operand, int64_t leaf);
 
 }  // namespace armillary::cpu
