@@ -76,7 +76,7 @@ void optimise(Module& m, const Target& target, const CompileOptions& options, co
   if (options.optimise) stage(Stage::kExpanded, kSimplify, "simplification");
   stage(Stage::kLaidOut, "layout", "layout");
   if (options.optimise) stage(Stage::kLaidOut, kSimplify, "post-layout");
-  if (options.optimise) stage(Stage::kFused, "fusion,cse,dce", "fusion");
+  if (options.optimise) stage(Stage::kFused, "remove-barriers,fusion,cse,dce", "fusion");
   stage(Stage::kScheduled, "flatten-call-graph,loop-copies,schedule", "schedule");
   check_can_run(m, target);
 }
