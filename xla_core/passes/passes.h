@@ -9,5 +9,13 @@ bool dce(Module& module, const PassContext& context);
 bool cse(Module& module, const PassContext& context);
 bool inline_calls(Module& module, const PassContext& context);
 bool simplify_tuples(Module& module, const PassContext& context);
+bool simplify(Module& module, const PassContext& context);
+bool fold_constants(Module& module, const PassContext& context);
+bool expand(Module& module, const PassContext& context);
+bool remove_barriers(Module& module, const PassContext& context);
+bool simplify_loops(Module& module, const PassContext& context);
+
+// Replaces one call by the body of its callee.
+void inline_call(Instruction* call);
 
 }  // namespace armillary

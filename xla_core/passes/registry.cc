@@ -10,6 +10,17 @@ static const PassRow kGenericPasses[] = {
     {"dce", "Removes instructions and computations that nobody uses and nobody would miss.", dce},
     {"cse", "Merges instructions that compute the same value from the same operands.", cse},
     {"simplify-tuples", "Looks through tuples that are only built to be taken apart.", simplify_tuples},
+    {"simplify", "Applies the rewrite rules: arithmetic, logic, shapes, slices, reductions, dots.", simplify},
+    {"fold-constants", "Evaluates what depends on constants only, within a budget of bytes and work.",
+     fold_constants},
+    {"expand",
+     "Writes composed ops out in simpler ones: batch normalisation, scan, ragged dots, asynchronous pairs.",
+     expand},
+    {"remove-barriers", "Removes optimization barriers once nothing looks through them any more.",
+     remove_barriers},
+    {"simplify-loops",
+     "Drops loop state nobody reads or changes, hoists what does not vary, and takes the only branch.",
+     simplify_loops},
 };
 
 std::span<const PassRow> generic_passes() { return kGenericPasses; }

@@ -1,0 +1,58 @@
+#include "xla_core/passes/expand.h"
+
+#include <array>
+
+#include "xla_core/passes/passes.h"
+
+namespace armillary {
+namespace {
+
+// domain and add-dependency on one device: order is the scheduler's business, and effects keep theirs.
+Instruction* first_operand(Instruction* i) { return i->operand(0); }
+
+struct Row {
+  Op op;
+  Expander expand;
+};
+constexpr Row kRows[] = {
+    {Op::batch_norm_inference, expand_batch_norm_inference},
+    {Op::batch_norm_training, expand_batch_norm_training},
+    {Op::batch_norm_grad, expand_batch_norm_grad},
+    {Op::ragged_dot, expand_ragged_dot},
+    {Op::scaled_dot, expand_scaled_dot},
+    {Op::scan, expand_scan},
+    {Op::domain, first_operand},
+    {Op::async_done, expand_async_done},
+    {Op::copy_done, expand_copy_done},
+    {Op::custom_call, expand_annotation},
+};
+
+const std::array<Expander, 256>& expanders() {
+  static const std::array<Expander, 256> table = [] {
+    std::array<Expander, 256> rows{};
+    for (const Row& row : kRows) rows[static_cast<size_t>(row.op)] = row.expand;
+    return rows;
+  }();
+  return table;
+}
+
+}  // namespace
+
+bool expand(Module& module, const PassContext& context) {
+  bool changed = false;
+  for (Computation* computation : module.reachable()) {
+    for (Instruction* i : computation->snapshot()) {
+      Expander expander = i->dead() ? nullptr : expanders()[static_cast<size_t>(i->op())];
+      if (!expander || !context.spend(i)) continue;
+      Instruction* with = expander(i);
+      if (!with) continue;
+      i->replace_all_uses_with(with);
+      computation->erase(i);
+      changed = true;
+    }
+  }
+  if (changed) dce(module, context);
+  return changed;
+}
+
+}  // namespace armillary

@@ -1,0 +1,23 @@
+// Expanders: composed ops written out in simpler ones.
+#pragma once
+
+#include "xla_core/passes/build.h"
+
+namespace armillary {
+
+// The value that stands for `instr`, built in front of it; nullptr to leave it. Not called for dead
+// instructions.
+using Expander = Instruction* (*)(Instruction * instr);
+
+// Rows of the op -> expander table (expand.cc).
+Instruction* expand_batch_norm_inference(Instruction* instr);
+Instruction* expand_batch_norm_training(Instruction* instr);
+Instruction* expand_batch_norm_grad(Instruction* instr);
+Instruction* expand_scan(Instruction* instr);
+Instruction* expand_ragged_dot(Instruction* instr);
+Instruction* expand_scaled_dot(Instruction* instr);
+Instruction* expand_async_done(Instruction* instr);
+Instruction* expand_copy_done(Instruction* instr);
+Instruction* expand_annotation(Instruction* instr);
+
+}  // namespace armillary

@@ -1,0 +1,58 @@
+// Asynchronous pairs and annotations that mean nothing on one device without a second queue.
+#include <algorithm>
+
+#include "xla_core/passes/expand.h"
+#include "xla_core/passes/passes.h"
+
+namespace armillary {
+
+// async-done(async-update(async-start(x))) is a call, and the call its body.
+Instruction* expand_async_done(Instruction* done) {
+  Instruction* start = done->operand(0);
+  while (start->is(Op::async_update)) start = start->operand(0);
+  if (!start->is(Op::async_start)) return nullptr;
+  Computation* callee = start->attrs().callees(Attr::calls)[0];
+  Build b(done);
+  auto operands = start->operands();
+  Instruction* call = b.add(Op::call, callee->root()->shape(), {operands.begin(), operands.end()},
+                            with(Attr::to_apply, callee));
+  Instruction* anchor = b.tuple({call});
+  inline_call(call);
+  Instruction* value = anchor->operand(0);
+  done->parent()->erase(anchor);
+  return value;
+}
+
+Instruction* expand_copy_done(Instruction* done) {
+  Instruction* start = done->operand(0);
+  if (!start->is(Op::copy_start)) return nullptr;
+  return Build(done).add(Op::copy, done->shape(), {start->operand(0)});
+}
+
+// Custom calls that only say where a value should live, or how it is sharded.
+Instruction* expand_annotation(Instruction* i) {
+  static constexpr std::string_view kTargets[] = {
+      "Sharding",         "SPMDFullToShardShape", "SPMDShardToFullShape", "annotate_device_placement",
+      "LayoutConstraint", "MoveToHost",           "MoveToDevice",         "xla.sdy.FuncResultSharding",
+      "PinToDevice",      "PinToDeviceSram"};
+  const std::string& target = i->attrs().text(Attr::custom_call_target);
+  bool known = std::find(std::begin(kTargets), std::end(kTargets), target) != std::end(kTargets);
+  bool same = i->num_operands() == 1 && i->operand(0)->shape().compatible(i->shape());
+  return known && same && i->module()->num_partitions == 1 ? i->operand(0) : nullptr;
+}
+
+// Late: until here the barrier kept other passes from looking through it.
+bool remove_barriers(Module& module, const PassContext& context) {
+  bool changed = false;
+  for (Computation* computation : module.reachable()) {
+    for (Instruction* i : computation->snapshot()) {
+      if (!i->is(Op::opt_barrier) || !context.spend(i)) continue;
+      i->replace_all_uses_with(i->operand(0));
+      computation->erase(i);
+      changed = true;
+    }
+  }
+  return changed;
+}
+
+}  // namespace armillary

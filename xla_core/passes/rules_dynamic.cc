@@ -1,0 +1,97 @@
+// Slices at run-time positions that are known after all; gather, scatter and sort of next to nothing.
+#include <algorithm>
+
+#include "xla_core/passes/rule_words.h"
+
+namespace armillary {
+namespace {
+
+using namespace words;
+
+bool is_empty(const Instruction* i) { return i->shape().is_array() && i->shape().num_elements() == 0; }
+
+// A start index as dynamic-slice means it: clamped so that the window fits. u64 beyond s64 clamps to the end.
+int64_t clamped_start(const Instruction* index, int64_t size, int64_t window) {
+  int64_t start = scalar_behind(*index)->get_int(0);
+  if (is_unsigned(index->dtype()) && start < 0) start = size;
+  return std::clamp<int64_t>(start, 0, size - window);
+}
+bool starts_known(C m) {
+  auto operands = m.root()->operands().subspan(1);
+  return std::all_of(operands.begin(), operands.end(),
+                     [](const Instruction* i) { return scalar_behind(*i) != nullptr; });
+}
+Instruction* static_slice(M m) {
+  const Instruction* source = m.root()->operand(0);
+  Slices slices;
+  for (size_t d = 0; d < m.dims().size(); ++d) {
+    int64_t start =
+        clamped_start(m.root()->operand(static_cast<int64_t>(d) + 1), source->dims()[d], m.dims()[d]);
+    slices.push_back({start, start + m.dims()[d], 1});
+  }
+  return m.slice(m.root()->operand(0), slices);
+}
+
+Instruction* first_operand(M m) { return m.root()->operand(0); }
+
+// ---- gather of one index vector is a dynamic-slice
+
+bool gathers_one(C m) {
+  const Attrs& a = m.root()->attrs();
+  if (!a.ints(Attr::operand_batching_dims).empty() || is_empty(m.root())) return false;
+  return m['y']->shape().num_elements() == static_cast<int64_t>(a.ints(Attr::start_index_map).size());
+}
+Instruction* gather_as_slice(M m) {
+  const Attrs& a = m.root()->attrs();
+  const Dims& map = a.ints(Attr::start_index_map);
+  DType index_type = m['y']->dtype();
+  Instruction* vector = m.reshape(m['y'], {static_cast<int64_t>(map.size())});
+  std::vector<Instruction*> starts;
+  for (int64_t d = 0; d < m['x']->shape().rank(); ++d) {
+    auto found = std::find(map.begin(), map.end(), d);
+    int64_t n = found - map.begin();
+    starts.push_back(found == map.end() ? m.scalar_int(index_type, 0)
+                                        : m.reshape(m.slice(vector, {{n, n + 1, 1}}), {}));
+  }
+  return m.reshape(m.dynamic_slice(m['x'], starts, parse_int_list(a.raw(Attr::slice_sizes))), m.dims());
+}
+
+// ---- sort
+
+bool sorts_nothing(C m) {
+  const Shape& first = m.root()->operand(0)->shape();
+  return first.dims[m.dimensions()[0]] <= 1;
+}
+Instruction* operands_as_result(M m) {
+  auto operands = m.root()->operands();
+  return m.root()->shape().is_tuple() ? m.tuple({operands.begin(), operands.end()}) : operands[0];
+}
+
+bool has_static_size(C m) { return !m['x']->shape().is_dynamic(); }
+Instruction* static_size(M m) { return m.scalar_int(m.dtype(), m['x']->dims()[m.dimensions()[0]]); }
+
+const Rule kRules[] = {
+    {"dynamic-slice-all", of(Op::dynamic_slice, {}), first_operand,
+     [](C m) { return m.root()->operand(0)->dims() == m.dims(); }},
+    {"dynamic-slice-at-constant", of(Op::dynamic_slice, {}), static_slice, starts_known},
+    {"dynamic-slice-of-splat", of(Op::dynamic_slice, {}),
+     [](M m) { return m.splat(m.root()->shape(), m.root()->operand(0)->operand(0)); },
+     [](C m) {
+       return m.root()->operand(0)->is(Op::broadcast) &&
+              m.root()->operand(0)->operand(0)->shape().is_scalar();
+     }},
+    {"update-all", of(Op::dynamic_update_slice, {}), [](M m) { return m.root()->operand(1); },
+     [](C m) { return m.root()->operand(1)->dims() == m.dims(); }},
+    {"update-nothing", of(Op::dynamic_update_slice, {}), first_operand,
+     [](C m) { return is_empty(m.root()->operand(1)); }},
+    {"gather-one", of(Op::gather, {x, y}), gather_as_slice, gathers_one},
+    {"scatter-nothing", of(Op::scatter, {x, y, z}), x, [](C m) { return is_empty(m['z']); }},
+    {"sort-nothing", of(Op::sort, {}), operands_as_result, sorts_nothing},
+    {"static-dimension-size", of(Op::get_dimension_size, {x}), static_size, has_static_size},
+};
+
+}  // namespace
+
+std::span<const Rule> dynamic_rules() { return kRules; }
+
+}  // namespace armillary
