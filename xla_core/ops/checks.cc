@@ -32,7 +32,7 @@ std::string describe(uint32_t types) {
   else if (types & kUnsignedType) names.push_back("unsigned integer");
   if (types & kFloatType) names.push_back("floating-point");
   if (types & kComplexType) names.push_back("complex");
-  std::string text = names[0].starts_with('i') ? "an " : "a ";
+  std::string text = names[0].starts_with('i') || names[0].starts_with('u') ? "an " : "a ";
   for (size_t i = 0; i < names.size(); ++i) {
     if (i > 0) text += i + 1 == names.size() ? " or " : ", ";
     text += names[i];

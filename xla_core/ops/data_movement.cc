@@ -168,7 +168,7 @@ OpDef with(OpDef row, std::vector<Attr> attrs, std::string_view doc, uint32_t tr
 
 std::vector<OpDef> data_movement_rows() {
   std::vector<OpDef> rows = {
-      with(index_row(Op::broadcast, "broadcast_in_dim", 1, broadcast_shape, broadcast_element), {Attr::dimensions},
+      with(index_row(Op::broadcast, "broadcast_in_dim", 1, broadcast_shape, broadcast_element), {},
            "Repeats the operand along the result dimensions that `dimensions` does not name.", kNeedsShape),
       with(index_row(Op::transpose, "transpose", 1, transpose_shape, transpose_element), {Attr::dimensions},
            "Result dimension i is operand dimension `dimensions`[i]."),
@@ -183,6 +183,7 @@ std::vector<OpDef> data_movement_rows() {
       with(index_row(Op::bitcast, "", 1, bitcast_shape, bitcast_element), {}, "The same bytes under another shape and layout.", kNeedsShape),
   };
   for (OpDef& row : rows) {
+    if (row.op == Op::broadcast) row.optional = {Attr::dimensions};  // of a scalar it may be left out
     if (row.op == Op::pad) row.optional = {Attr::padding};
     if (row.op == Op::iota) row.optional = {Attr::iota_dimension};
     if (row.op == Op::copy) row.optional = {Attr::cross_program_prefetch_index};

@@ -123,8 +123,10 @@ Val complex_div(TapeBuilder& b, Val x, Val y) {
   const PowerOfTwo scale = scale_of(max(abs(d.re), abs(d.im)));
   const Real c = d.re * scale.down * 0.25, e = d.im * scale.down * 0.25;  // parts below 1/2, so that products cannot overflow
   const Real norm = fma(c, c, e * e);
-  const Real re = sum_of_products(n.re, c, n.im, e) / norm, im = sum_of_products(n.im, c, -n.re, e) / norm;
-  return from_parts(recover_quotient(n.with(re * 0.25 * scale.down, im * 0.25 * scale.down), n, d), x.dtype);
+  // The scale is undone before the division when it shrinks and after it when it grows: neither step overflows unless the quotient does.
+  const Real back = 0.25 * scale.down, shrink = min(back, literal(back, 1)), grow = max(back, literal(back, 1));
+  const Real re = sum_of_products(n.re, c, n.im, e) * shrink / norm * grow, im = sum_of_products(n.im, c, -n.re, e) * shrink / norm * grow;
+  return from_parts(recover_quotient(n.with(re, im), n, d), x.dtype);
 }
 
 Val complex_compare(TapeBuilder& b, Prim direction, Val x, Val y) {
