@@ -10,10 +10,10 @@ from tests.house import tree
 
 FILE_LINES, FUNCTION_LINES = 400, 40
 
-# A formatted C++ function: a line that ends in ") ... {" and does not start a statement or a type.
+# A formatted C++ function: a line that ends in ") ... {" and starts no statement, type or member initialiser.
 HEAD = re.compile(
     r"^(?P<indent> *)"
-    r"(?!(?:if|for|while|switch|else|do|try|catch|return|namespace|class|struct|enum|union|extern)\b)"
+    r"(?!(?:if|for|while|switch|else|do|try|catch|return|namespace|class|struct|enum|union|extern)\b|\w+_[({])"
     r"[\w~:<\[].*\)[\w\s:&>*<,-]*\{$"
 )
 
