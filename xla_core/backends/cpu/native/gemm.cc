@@ -1,13 +1,12 @@
 #include "xla_core/backends/cpu/native/gemm.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <memory>
-#include <string_view>
 
 #include "xla_core/backends/cpu/native/complex_gemm.h"
 #include "xla_core/backends/cpu/native/convert.h"
+#include "xla_core/backends/cpu/native/isa.h"
 #include "xla_core/backends/cpu/native/small_float.h"
 #include "xla_core/base/error.h"
 #include "xla_core/base/parallel_for.h"
@@ -307,13 +306,11 @@ class Multiplication {
 };
 
 const GemmTable& choose_table() {
-  const char* wish = std::getenv("ARMILLARY_ISA");
-  const std::string_view isa = wish ? wish : "";
-  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
-  const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-                      __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
-  if (isa == "baseline" || !avx2) return gemm_table_baseline();
-  return isa == "avx2" || !avx512 ? gemm_table_avx2() : gemm_table_avx512();
+  switch (best_isa()) {
+    case Isa::kAvx512: return gemm_table_avx512();
+    case Isa::kAvx2: return gemm_table_avx2();
+    default: return gemm_table_baseline();
+  }
 }
 
 }  // namespace

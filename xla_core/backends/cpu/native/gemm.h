@@ -58,7 +58,7 @@ GemmPlan transposed(const GemmPlan& plan);
 
 bool gemm_reads(DType accumulator, DType source);
 
-// The kernel table of the best instruction set this machine has; ARMILLARY_ISA=baseline|avx2 asks for less, for tests.
+// The kernels of the best instruction set this machine has (isa.h).
 const GemmTable& gemm_table();
 
 }  // namespace armillary::native
