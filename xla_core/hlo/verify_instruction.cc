@@ -77,6 +77,8 @@ void check_row(const Instruction& i) {
 void check_async_done(const Instruction& i) {
   if (!i.has(kAsyncDone) || i.num_operands() == 0) return;
   const Instruction& start = *i.operand(0);
+  // A pipelined loop carries what a start made through its tuple.
+  if (start.is(Op::get_tuple_element) || start.is(Op::parameter) || start.is(Op::opt_barrier)) return;
   if (!start.has(kAsyncStart) && !start.is(Op::async_update))
     throw user_error(i, "operand 0 is {}, but {} needs what a start made", start.def().name, i.def().name);
 }

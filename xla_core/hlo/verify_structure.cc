@@ -12,10 +12,16 @@ Error computation_error(const Computation& c, const std::string& message) {
   return Error(ErrorKind::kUser, fmt::format("computation %{}", c.name()), message);
 }
 
+template <class... Args>
+Error module_error(const Module& m, fmt::format_string<Args...> text, Args&&... args) {
+  return error_at(ErrorKind::kUser, m.file.empty() ? "module " + m.name() : m.file, text,
+                  std::forward<Args>(args)...);
+}
+
 }  // namespace
 
 void check_entry(const Module& m) {
-  if (m.entry() == nullptr) throw user_error("module {} has no entry computation", m.name());
+  if (m.entry() == nullptr) throw module_error(m, "module {} has no entry computation", m.name());
 }
 
 void check_names(const Module& m) {
@@ -106,7 +112,7 @@ void check_order(const Computation& c) {
 void check_use_lists(const Computation& c) {
   struct Hash {
     size_t operator()(const std::pair<int64_t, int64_t>& p) const {
-      return std::hash<int64_t>()(p.first * int64_t{0x9e3779b97f4a7c15} + p.second);
+      return static_cast<size_t>(p.first) * 0x9e3779b97f4a7c15u + static_cast<size_t>(p.second);
     }
   };
   std::unordered_set<std::pair<int64_t, int64_t>, Hash> uses;  // (operand, user)
@@ -141,19 +147,19 @@ void check_async_callers(const Module& m) {
 namespace {
 
 // The leaf or tuple at an index, or a user error that says what was meant.
-const Shape& shape_at(const Shape& shape, const Dims& index, std::string_view what) {
+const Shape& shape_at(const Module& m, const Shape& shape, const Dims& index, std::string_view what) {
   try {
     return shape.at(index);
   } catch (const Error& e) {
-    throw user_error("{}: {}", what, e.message());
+    throw module_error(m, "{}: {}", what, e.message());
   }
 }
 
 const Shape& parameter_shape(const Module& m, int64_t number, const Dims& index, std::string_view what) {
   const auto& parameters = m.entry()->parameters();
   if (number < 0 || number >= static_cast<int64_t>(parameters.size()))
-    throw user_error("{} names parameter {}, but the entry has {}", what, number, parameters.size());
-  return shape_at(parameters[number]->shape(), index, what);
+    throw module_error(m, "{} names parameter {}, but the entry has {}", what, number, parameters.size());
+  return shape_at(m, parameters[number]->shape(), index, what);
 }
 
 }  // namespace
@@ -161,17 +167,17 @@ const Shape& parameter_shape(const Module& m, int64_t number, const Dims& index,
 void check_aliases(const Module& m) {
   std::vector<Dims> results;
   for (const InputOutputAlias& a : m.aliases) {
-    const Shape& result = shape_at(m.entry()->root()->shape(), a.output_index, "input_output_alias");
+    const Shape& result = shape_at(m, m.entry()->root()->shape(), a.output_index, "input_output_alias");
     const Shape& parameter = parameter_shape(m, a.parameter, a.parameter_index, "input_output_alias");
     if (result.is_array() && parameter.is_array() && result.dims != parameter.dims &&
         result.byte_size() != parameter.byte_size())
-      throw user_error("input_output_alias joins result {} with parameter {} of {}", to_string(result),
-                       a.parameter, to_string(parameter));
+      throw module_error(m, "input_output_alias joins result {} with parameter {} of {}", to_string(result),
+                         a.parameter, to_string(parameter));
     results.push_back(a.output_index);
   }
   std::sort(results.begin(), results.end());
   if (std::adjacent_find(results.begin(), results.end()) != results.end())
-    throw user_error("input_output_alias names a result twice");
+    throw module_error(m, "input_output_alias names a result twice");
   for (const BufferDonor& d : m.donors) parameter_shape(m, d.parameter, d.parameter_index, "buffer_donor");
 }
 
@@ -180,15 +186,15 @@ void check_entry_layout(const Module& m) {
   const ProgramShape actual = m.entry()->program_shape();
   const ProgramShape& stated = *m.entry_layout;
   if (stated.parameters.size() != actual.parameters.size())
-    throw user_error("entry_computation_layout has {} parameters, but the entry has {}",
-                     stated.parameters.size(), actual.parameters.size());
+    throw module_error(m, "entry_computation_layout has {} parameters, but the entry has {}",
+                       stated.parameters.size(), actual.parameters.size());
   for (size_t n = 0; n < stated.parameters.size(); ++n)
     if (!stated.parameters[n].compatible(actual.parameters[n]))
-      throw user_error("entry_computation_layout gives parameter {} the shape {}, but it is {}", n,
-                       to_string(stated.parameters[n]), to_string(actual.parameters[n]));
+      throw module_error(m, "entry_computation_layout gives parameter {} the shape {}, but it is {}", n,
+                         to_string(stated.parameters[n]), to_string(actual.parameters[n]));
   if (!stated.result.compatible(actual.result))
-    throw user_error("entry_computation_layout gives the result the shape {}, but it is {}",
-                     to_string(stated.result), to_string(actual.result));
+    throw module_error(m, "entry_computation_layout gives the result the shape {}, but it is {}",
+                       to_string(stated.result), to_string(actual.result));
 }
 
 }  // namespace armillary

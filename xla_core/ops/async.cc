@@ -44,7 +44,7 @@ Shape async_done_shape(const OpContext& c) {
 std::vector<OpDef> async_rows() {
   const std::vector<Attr> optional = {Attr::calls, Attr::async_execution_thread};
   return {
-      {.op = Op::async_start, .arity = kVariadic, .traits = kCallsControl | kAsyncStart, .attrs = {Attr::calls}, .optional = {Attr::async_execution_thread},
+      {.op = Op::async_start, .arity = kVariadic, .traits = kCallsControl | kAsyncStart, .attrs = {Attr::calls}, .optional = {Attr::async_execution_thread, Attr::output_to_operand_aliasing},
        .doc = "Starts a computation that runs beside what follows.", .infer = async_start_shape},
       {.op = Op::async_update, .arity = kVariadic, .optional = optional, .doc = "Marks progress of a started computation.", .infer = async_update_shape},
       {.op = Op::async_done, .arity = 1, .traits = kAsyncDone, .optional = optional, .doc = "Waits for a started computation and gives its result.",

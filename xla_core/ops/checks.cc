@@ -157,7 +157,8 @@ Shape array_result(const OpContext& c, DType dtype, Dims dims) {
   } else if (std::find(result.dims.begin(), result.dims.end(), Shape::kUnbounded) != result.dims.end()) {
     for (int64_t d : result.dims) result.dynamic.push_back(d == Shape::kUnbounded);
   }
-  result.num_elements();  // throws on overflow
+  const bool bounded = std::find(result.dims.begin(), result.dims.end(), Shape::kUnbounded) == result.dims.end();
+  if (bounded) result.num_elements();  // throws on overflow
   return result;
 }
 

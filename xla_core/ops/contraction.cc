@@ -61,9 +61,12 @@ void dot_check(const OpContext& c) {
   const auto* names = precision ? std::get_if<std::vector<std::string>>(precision) : nullptr;
   if (names == nullptr) return;
   if (names->size() != 2) throw user_error("operand_precision of dot has {} entries, but needs 2", names->size());
-  for (const std::string& name : *names)
-    if (name != "default" && name != "high" && name != "highest" && name != "packed_nibble")
+  for (const std::string& name : *names) {
+    std::string lower;  // XLA reads HIGH as well
+    for (const char ch : name) lower += static_cast<char>(ch >= 'A' && ch <= 'Z' ? ch - 'A' + 'a' : ch);
+    if (lower != "default" && lower != "high" && lower != "highest" && lower != "packed_nibble")
       throw user_error("operand_precision={} of dot is none of default, high, highest", name);
+  }
 }
 
 double dot_flops(const OpContext& c, const Shape& result) {

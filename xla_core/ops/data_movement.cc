@@ -187,7 +187,7 @@ std::vector<OpDef> data_movement_rows() {
     if (row.op == Op::pad) row.optional = {Attr::padding};
     if (row.op == Op::iota) row.optional = {Attr::iota_dimension};
     if (row.op == Op::copy) row.optional = {Attr::cross_program_prefetch_index};
-    if (row.op == Op::reshape) row.optional = {Attr::dimensions};
+    if (row.op == Op::reshape) row.optional = {Attr::dimensions, Attr::inferred_dimension};
   }
   return rows;
 }
