@@ -30,7 +30,7 @@ void run_stage(const FftStage<R>& s, int64_t begin, int64_t end) {
     table().stage_f64(s, begin, end);
 }
 
-// exp(-2 pi i k / n), from the first eighth of the circle, where sine and cosine are most exact.
+// exp(-2 pi i k / n), exact at quarter turns.
 std::pair<double, double> root(int64_t k, int64_t n) {
   k %= n;
   if (8 * k > 7 * n) {  // mirror images
