@@ -48,9 +48,9 @@ constexpr Law kLaws[] = {
      check_start_has_done},
 };
 
-void check(const Law& law, const Module& module) {
+void check(const Law& law, const Module& module, const std::vector<Computation*>& computations) {
   if (law.of_module) return law.of_module(module);
-  for (const Computation* c : module.computations()) {
+  for (const Computation* c : computations) {
     if (law.of_computation) law.of_computation(*c);
     if (law.of_instruction)
       for (const Instruction* i : c->instructions()) law.of_instruction(*i);
@@ -80,9 +80,10 @@ std::string_view to_string(Stage stage) {
 std::span<const Law> laws() { return kLaws; }
 
 void verify(const Module& module, Stage stage) {
+  const std::vector<Computation*> computations = module.computations();
   try {
     for (const Law& law : kLaws)
-      if (law.from <= stage) check(law, module);
+      if (law.from <= stage) check(law, module, computations);
   } catch (const Error& e) {
     if (stage == Stage::kParsed || e.kind() == ErrorKind::kInternal) throw;
     throw Error(ErrorKind::kInternal, e.where(), e.message());  // the input was fine once, so a pass broke it

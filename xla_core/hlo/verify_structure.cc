@@ -110,23 +110,21 @@ void check_order(const Computation& c) {
 }
 
 void check_use_lists(const Computation& c) {
-  struct Hash {
-    size_t operator()(const std::pair<int64_t, int64_t>& p) const {
-      return static_cast<size_t>(p.first) * 0x9e3779b97f4a7c15u + static_cast<size_t>(p.second);
-    }
-  };
-  std::unordered_set<std::pair<int64_t, int64_t>, Hash> uses;  // (operand, user)
-  for (const Instruction* i : c.instructions())
-    for (const Instruction* operand : i->operands()) uses.emplace(operand->id(), i->id());
-  for (const Instruction* i : c.instructions())
-    for (const Instruction* user : i->users())
-      if (uses.erase({i->id(), user->id()}) == 0)
-        throw user_error(*i, "its use list names %{}, which does not use it", user->name());
-  if (uses.empty()) return;
-  for (const Instruction* i : c.instructions())
-    for (const Instruction* operand : i->operands())
-      if (uses.count({operand->id(), i->id()}))
-        throw user_error(*i, "the use list of operand %{} does not name this", operand->name());
+  using Use = std::pair<const Instruction*, const Instruction*>;  // operand, user
+  std::vector<Use> real, listed;
+  for (const Instruction* i : c.instructions()) {
+    for (const Instruction* operand : i->operands()) real.emplace_back(operand, i);
+    for (const Instruction* user : i->users()) listed.emplace_back(i, user);
+  }
+  std::sort(real.begin(), real.end());
+  real.erase(std::unique(real.begin(), real.end()), real.end());
+  std::sort(listed.begin(), listed.end());
+  const auto [r, l] = std::mismatch(real.begin(), real.end(), listed.begin(), listed.end());
+  if (l != listed.end() && (r == real.end() || *l < *r))
+    throw user_error(*l->first, "its use list names {}, which does not use it",
+                     l->second->dead() ? "an instruction that was removed" : "%" + l->second->name());
+  if (r != real.end())
+    throw user_error(*r->second, "the use list of operand %{} does not name this", r->first->name());
 }
 
 void check_async_callers(const Module& m) {
