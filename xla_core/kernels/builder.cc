@@ -38,7 +38,11 @@ void KernelBuilder::store_at(int buffer, Val linear, Val value) {
 }
 
 std::vector<Val> KernelBuilder::loop(int64_t extent, std::span<const Val> initial, const LoopBody& body) {
-  const int32_t begin = push({.prim = Prim::kLoopBegin, .dtype = DType::kS64, .imm = extent});
+  return loop(Val(), extent, initial, body);
+}
+
+std::vector<Val> KernelBuilder::loop(Val extent, int64_t bound, std::span<const Val> initial, const LoopBody& body) {
+  const int32_t begin = push({.prim = Prim::kLoopBegin, .dtype = DType::kS64, .a = extent.re, .imm = bound});
   open_scope();
   std::vector<Val> carried(initial.begin(), initial.end());
   auto carry = [&](int32_t& node) {
@@ -103,6 +107,30 @@ Val KernelBuilder::with_loader(const Loader& loader, const std::function<Val()>&
   return v;
 }
 
-bool KernelBuilder::scope_open(int scope) const { return std::ranges::find(open_scopes_, scope) != open_scopes_.end(); }
+bool KernelBuilder::scope_open(int scope) const {
+  return std::ranges::any_of(scopes_, [&](const Scope& s) { return s.number == scope; });
+}
+
+size_t KernelBuilder::NodeHash::operator()(const TapeNode& n) const {
+  size_t h = static_cast<size_t>(n.prim) * 64 + static_cast<size_t>(n.dtype) * 2 + n.part;
+  for (int64_t field : {static_cast<int64_t>(n.a), static_cast<int64_t>(n.b), static_cast<int64_t>(n.c), n.imm})
+    h = (h ^ static_cast<size_t>(field)) * 0x9e3779b97f4a7c15u;
+  return h ^ (h >> 32);
+}
+
+// All loads of an iteration come before its stores, but for those of local memory.
+bool KernelBuilder::is_pure(const TapeNode& n) const {
+  if (n.prim == Prim::kLoad) return n.imm >= 0 && !kernel_.buffers[n.imm].written;
+  return n.prim < Prim::kLoopBegin;
+}
+
+int32_t KernelBuilder::push(TapeNode node) {
+  if (!is_pure(node)) return TapeBuilder::push(node);
+  for (const Scope& s : scopes_)
+    if (auto it = s.seen.find(node); it != s.seen.end()) return it->second;
+  const int32_t id = TapeBuilder::push(node);
+  scopes_.back().seen.emplace(node, id);
+  return id;
+}
 
 }  // namespace armillary::kernels

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "xla_core/kernels/kernel.h"
@@ -22,10 +23,11 @@ class KernelBuilder : public TapeBuilder {
   Val load_at(int buffer, Val linear);           // narrow and complex types too
   void store_at(int buffer, Val linear, Val value);
 
-  // for (i = 0; i < extent; ++i) carried = body(i, carried); returns the values after the loop.
+  // for (i = 0; i < extent; ++i) carried = body(i, carried); returns the values after the loop. `extent` may be computed, `bound` is its maximum.
   using LoopBody = std::function<std::vector<Val>(Val index, std::span<const Val> carried)>;
   std::vector<Val> loop(int64_t extent, std::span<const Val> initial, const LoopBody& body);
-  // Independent rounds; see kernel.h. `extent` may be computed, `bound` is its maximum.
+  std::vector<Val> loop(Val extent, int64_t bound, std::span<const Val> initial, const LoopBody& body);
+  // Independent rounds; see kernel.h.
   void lane_loop(int64_t extent, const std::function<void(Val index)>& body);
   void lane_loop(Val extent, int64_t bound, const std::function<void(Val index)>& body);
   void if_then(Val pred, const std::function<void()>& then, const std::function<void()>& otherwise = nullptr);
@@ -37,17 +39,28 @@ class KernelBuilder : public TapeBuilder {
 
   // Values computed inside a loop or branch are not visible outside: scope numbers tell who sees whom. A new one opens with each loop body
   // and branch; `scope_open(s)` says whether the values of scope s may be used here.
-  int scope() const { return open_scopes_.back(); }
+  int scope() const { return scopes_.back().number; }
   bool scope_open(int scope) const;
 
+  // The same pure node twice is one node, as long as the first is visible.
+  int32_t push(TapeNode node) override;
+
  private:
+  struct NodeHash {
+    size_t operator()(const TapeNode& n) const;
+  };
+  struct Scope {
+    int number = 0;
+    std::unordered_map<TapeNode, int32_t, NodeHash> seen;
+  };
+  bool is_pure(const TapeNode& n) const;
   DType buffer_dtype(int buffer) const;
-  void open_scope() { open_scopes_.push_back(next_scope_++); }
-  void close_scope() { open_scopes_.pop_back(); }
+  void open_scope() { scopes_.push_back({next_scope_++, {}}); }
+  void close_scope() { scopes_.pop_back(); }
 
   Kernel& kernel_;
   std::vector<const Loader*> loaders_;
-  std::vector<int> open_scopes_ = {0};
+  std::vector<Scope> scopes_ = std::vector<Scope>(1);
   int next_scope_ = 1;
 };
 

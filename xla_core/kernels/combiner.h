@@ -1,0 +1,34 @@
+// The computation of a reduce, a reduce-window or a scan, as something to accumulate with.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "xla_core/hlo/module.h"
+#include "xla_core/kernels/builder.h"
+
+namespace armillary::kernels {
+
+// Narrow floats are summed and multiplied in f32 and rounded once at the end.
+class Combiner {
+ public:
+  explicit Combiner(const Computation& computation);
+
+  // In accumulators' dtypes.
+  std::vector<Val> widen(KernelBuilder& b, std::span<const Val> x) const;
+  std::vector<Val> narrow(KernelBuilder& b, std::span<const Val> accumulated) const;
+  // combine(accumulated, x); both in accumulators' dtypes.
+  std::vector<Val> combine(KernelBuilder& b, std::span<const Val> accumulated, std::span<const Val> x) const;
+  // What leaves every x as it is (but for the sign of zeros); nullopt when we do not know it.
+  std::optional<std::vector<Val>> identity(KernelBuilder& b) const;
+  int64_t size() const { return static_cast<int64_t>(dtypes_.size()); }
+  DType accumulator_dtype(int64_t i) const { return dtypes_[i]; }
+
+ private:
+  const Computation& computation_;
+  std::optional<Op> op_;            // when it is one operation on its two parameters
+  std::vector<DType> dtypes_;
+};
+
+}  // namespace armillary::kernels

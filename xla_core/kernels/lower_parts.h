@@ -1,0 +1,32 @@
+// What the lowerings of the different kinds of root have in common.
+#pragma once
+
+#include "xla_core/kernels/elements.h"
+#include "xla_core/kernels/nest.h"
+
+namespace armillary::kernels {
+
+// One kernel being written.
+struct KernelWriter {
+  KernelWriter(const Site& site, Lowering& lowering);
+  // Stores the result of root `leaf` at `linear`.
+  void store(int64_t leaf, Val linear, Val value);
+  void finish();  // hands the kernel over to the lowering
+
+  const Site& site;
+  Lowering& lowering;
+  LoweredKernel out;
+  KernelBuilder b;
+  Elements elements;
+};
+
+// Operations an element of the site's roots, roughly.
+double cost_of(const Site& site);
+
+void lower_loop(const Site& site, Lowering& lowering);          // one element of every root per iteration
+void lower_concatenate(const Site& site, Lowering& lowering);   // a kernel a piece
+void lower_pad(const Site& site, Lowering& lowering);           // fill, then copy
+void lower_update(const Site& site, Lowering& lowering);        // dynamic-update-slice in place
+void lower_reduce(const Site& site, Lowering& lowering);
+
+}  // namespace armillary::kernels

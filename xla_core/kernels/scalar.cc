@@ -1,0 +1,97 @@
+#include "xla_core/kernels/scalar.h"
+
+#include <unordered_map>
+
+#include "xla_core/kernels/estimate.h"
+#include "xla_core/kernels/lower.h"
+
+namespace armillary::kernels {
+namespace {
+
+// Ops that do nothing to a scalar.
+bool passes_through(const Instruction& i) {
+  return i.is(Op::copy) || i.is(Op::reshape) || i.is(Op::broadcast) || i.is(Op::transpose) || i.is(Op::opt_barrier) ||
+         (i.is(Op::bitcast) && i.dtype() == i.operand(0)->dtype());
+}
+
+bool calls(const Instruction& i) { return i.is(Op::call) || i.is(Op::map) || i.is(Op::fusion); }
+
+std::string obstacle(const Computation& computation);
+
+std::string obstacle(const Instruction& i) {
+  for (const Shape* leaf : leaves_of(i.shape()))
+    if (!leaf->is_array() || leaf->num_elements() != 1) return "%" + i.name() + " is " + to_string(i.shape()) + ", not a scalar";
+  if (calls(i)) return obstacle(*i.callees().at(0));
+  if (i.is(Op::parameter) || i.is(Op::constant) || i.is(Op::tuple) || i.is(Op::get_tuple_element) || passes_through(i)) return "";
+  return i.def().meaning == Meaning::kScalar && i.def().scalar ? "" : "no scalar code for " + std::string(to_string(i.op()));
+}
+
+std::string obstacle(const Computation& computation) {
+  for (const Instruction* i : computation.instructions())
+    if (std::string why = obstacle(*i); !why.empty()) return why;
+  return "";
+}
+
+Val constant_of(KernelBuilder& b, const Literal& literal) {
+  const DType d = literal.dtype();
+  if (is_complex(d)) {
+    const std::complex<double> v = literal.get_complex(0);
+    return b.complex(b.constant(real_part_of(d), v.real()), b.constant(real_part_of(d), v.imag()));
+  }
+  return is_float(d) ? b.constant(d, literal.get_double(0)) : b.constant_int(d, literal.get_int(0));
+}
+
+}  // namespace
+
+Val apply_scalar(KernelBuilder& b, const Instruction& instr, std::span<const Val> operands) {
+  const auto storage = instr.context_storage();
+  return instr.def().scalar(b, operands, storage.context(instr.attrs(), &instr.shape()), instr.dtype());
+}
+
+std::vector<Val> inline_scalar(KernelBuilder& b, const Computation& computation, std::span<const Val> arguments) {
+  std::unordered_map<const Instruction*, std::vector<Val>> values;
+  for (const Instruction* i : computation.instructions()) {
+    std::vector<Val> x;
+    for (const Instruction* operand : i->operands()) {
+      const auto& leaves = values.at(operand);
+      x.insert(x.end(), leaves.begin(), leaves.end());
+    }
+    std::vector<Val>& out = values[i];
+    if (i->is(Op::parameter)) out = {arguments[i->parameter_number()]};
+    else if (i->is(Op::constant)) out = {constant_of(b, i->literal())};
+    else if (i->is(Op::tuple) || passes_through(*i)) out = x;
+    else if (i->is(Op::get_tuple_element)) out = {x[i->attrs().integer(Attr::index)]};
+    else if (calls(*i)) out = inline_scalar(b, *i->callees()[0], x);
+    else out = {apply_scalar(b, *i, x)};
+  }
+  return values.at(computation.root());
+}
+
+bool can_lower_scalar(const Computation& computation, std::string* why) {
+  std::string reason = obstacle(computation);
+  for (const Instruction* p : computation.parameters())
+    if (!p->shape().is_array()) reason = "parameter " + to_string(p->shape()) + " is not an array";
+  if (why) *why = reason;
+  return reason.empty();
+}
+
+Kernel lower_scalar_computation(const Computation& computation) {
+  Kernel kernel;
+  kernel.name = computation.name();
+  KernelBuilder b(kernel);
+  std::vector<Val> arguments;
+  for (const Instruction* p : computation.parameters()) {
+    const int buffer = b.add_buffer(p->dtype(), 1, false);
+    kernel.buffers.back().may_share = true;  // a combiner may write its result over an operand
+    arguments.push_back(b.load_at(buffer, b.index_const(0)));
+  }
+  const std::vector<Val> results = inline_scalar(b, computation, arguments);
+  for (const Val& v : results) {
+    const int buffer = b.add_buffer(v.dtype, 1, true);
+    b.store_at(buffer, b.index_const(0), v);
+  }
+  kernel.work_per_iteration = estimate_work(kernel);
+  return kernel;
+}
+
+}  // namespace armillary::kernels
