@@ -74,6 +74,22 @@ void write_matrix(Literal& literal, int64_t index, const Matrix<T>& m) {
     set_element<T>(literal, index * size + k, m.values()[static_cast<size_t>(k)]);
 }
 
+// Vector number `index` of a stack of vectors.
+template <class T>
+std::vector<T> read_vector(const Literal& literal, int64_t index) {
+  const int64_t size = literal.shape().dims.back();
+  std::vector<T> values;
+  for (int64_t k = 0; k < size; ++k) values.push_back(element_as<T>(literal, index * size + k));
+  return values;
+}
+
+template <class T>
+void write_vector(Literal& literal, int64_t index, const std::vector<T>& values) {
+  const int64_t size = static_cast<int64_t>(values.size());
+  for (int64_t k = 0; k < size; ++k)
+    set_element<T>(literal, index * size + k, values[static_cast<size_t>(k)]);
+}
+
 enum class Transposition : uint8_t { kNone, kTranspose, kAdjoint };
 
 // How a triangular matrix is to be read.

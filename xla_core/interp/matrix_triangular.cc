@@ -48,6 +48,14 @@ void solve_triangular(const Matrix<T>& a, Matrix<T>& b, bool left, Triangle tria
   }
 }
 
+namespace {
+
+// By what LAPACK compares pivots: for complex numbers not the absolute value.
+double pivot_size(double x) { return std::abs(x); }
+double pivot_size(Complex x) { return std::abs(x.real()) + std::abs(x.imag()); }
+
+}  // namespace
+
 template <class T>
 int64_t factor_lu(Matrix<T>& a, std::vector<int64_t>& pivots) {
   const int64_t m = a.rows(), n = a.cols();
@@ -56,7 +64,7 @@ int64_t factor_lu(Matrix<T>& a, std::vector<int64_t>& pivots) {
   for (int64_t k = 0; k < std::min(m, n); ++k) {
     int64_t best = k;
     for (int64_t i = k + 1; i < m; ++i)
-      if (std::abs(a(i, k)) > std::abs(a(best, k))) best = i;
+      if (pivot_size(a(i, k)) > pivot_size(a(best, k))) best = i;
     pivots.push_back(best);
     if (a(best, k) == T(0)) {
       if (info == 0) info = k + 1;
