@@ -41,7 +41,14 @@ Draft draft_body(Computation& computation, const Unit& unit, std::vector<Instruc
   }
   std::vector<Instruction*> results;
   for (const Instruction* o : draft.outputs) results.push_back(copies.at(o));
-  draft.body->set_root(results.size() == 1 ? results[0] : draft.body->add(Op::tuple, std::move(results)));
+  if (results.size() == 1) {
+    draft.body->set_root(results[0]);
+  } else {
+    std::vector<Shape> shapes;
+    for (const Instruction* r : results) shapes.push_back(r->shape());
+    draft.body->set_root(
+        draft.body->add(Op::tuple, Shape::make_tuple(std::move(shapes)), std::move(results)));
+  }
   return draft;
 }
 

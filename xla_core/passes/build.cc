@@ -18,7 +18,10 @@ Attrs with(Attr attr, AttrValue value) {
   return attrs;
 }
 
-Build::Build(Instruction* before) : before_(before), has_layout_(any_layout(before->shape())) {}
+// A scalar has no layout to tell by: its operands may.
+Build::Build(Instruction* before) : before_(before), has_layout_(any_layout(before->shape())) {
+  for (const Instruction* o : before->operands()) has_layout_ |= any_layout(o->shape());
+}
 
 Shape Build::laid_out(Shape shape) const {
   for (Shape& element : shape.tuple) element = laid_out(std::move(element));
@@ -159,7 +162,8 @@ Instruction* Build::reduce(Op op, Instruction* x, double init, Dims dimensions) 
 Instruction* Build::dynamic_slice(Instruction* x, std::vector<Instruction*> starts, Dims sizes) {
   std::vector<Instruction*> operands{x};
   operands.insert(operands.end(), starts.begin(), starts.end());
-  return add(Op::dynamic_slice, Shape(x->dtype(), sizes), std::move(operands),
+  Shape shape(x->dtype(), sizes);
+  return add(Op::dynamic_slice, std::move(shape), std::move(operands),
              with(Attr::dynamic_slice_sizes, std::move(sizes)));
 }
 

@@ -87,4 +87,9 @@ std::span<const Rule> dynamic_rules();
 std::span<const Rule> contraction_rules();
 std::vector<const Rule*> all_rules();
 
+struct PassContext;
+// What stands for `root` when the rule applies, built in front of it; nullptr when it does not. Nothing is
+// replaced yet.
+Instruction* apply_rule(const Rule& rule, Instruction* root, const PassContext& context);
+
 }  // namespace armillary

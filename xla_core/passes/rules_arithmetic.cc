@@ -87,7 +87,7 @@ const Rule kRules[] = {
     {"merge-multiply", (x * c) * d, x * (c * d), integer},
     {"cancel-add", (x + y) - y, x, integer},
     {"abs-abs", of(Op::abs, {as('y', of(Op::abs, {x}))}), y, real_number},
-    {"abs-negate", of(Op::abs, {-x}), of(Op::abs, {x}), real_number},
+    {"abs-negate", of(Op::abs, {-x}), of(Op::abs, {x}), signed_number},
     {"power-one", of(Op::power, {x, one}), x, floating},
     {"minimum-self", of(Op::minimum, {x, x}), x},
     {"maximum-self", of(Op::maximum, {x, x}), x},

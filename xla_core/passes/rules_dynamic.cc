@@ -1,5 +1,6 @@
 // Slices at run-time positions that are known after all; gather, scatter and sort of next to nothing.
 #include <algorithm>
+#include <cstdint>
 
 #include "xla_core/passes/rule_words.h"
 
@@ -56,6 +57,83 @@ Instruction* gather_as_slice(M m) {
   return m.reshape(m.dynamic_slice(m['x'], starts, parse_int_list(a.raw(Attr::slice_sizes))), m.dims());
 }
 
+// ---- scatter of one window is a dynamic-update-slice that leaves the operand alone when the window does not
+// fit
+
+Op scatter_combiner(const Instruction* scatter) {
+  const Computation* body = scatter->attrs().callee(Attr::to_apply);
+  const Instruction* root = body->root();
+  if (root == body->parameter(1)) return Op::copy;  // the update replaces what was there
+  bool on_both = root->num_operands() == 2 && root->has(kCommutative) &&
+                 root->operand(0)->is(Op::parameter) && root->operand(1)->is(Op::parameter) &&
+                 root->operand(0) != root->operand(1);
+  return on_both && root->dtype() == scatter->dtype() ? root->op() : Op::parameter;
+}
+bool scatters_one(C m) {
+  const Attrs& a = m.root()->attrs();
+  if (m['x']->dtype() != m['z']->dtype() || is_empty(m['z']) || scatter_combiner(m.root()) == Op::parameter)
+    return false;
+  bool one_window = m['y']->shape().num_elements() ==
+                    static_cast<int64_t>(a.ints(Attr::scatter_dims_to_operand_dims).size());
+  return one_window && a.ints(Attr::input_batching_dims).empty();
+}
+
+struct OneWindow {
+  std::vector<Instruction*> starts;
+  Dims sizes;
+};
+OneWindow window_of_scatter(M m) {
+  const Attrs& a = m.root()->attrs();
+  const Dims &map = a.ints(Attr::scatter_dims_to_operand_dims),
+             &inserted = a.ints(Attr::inserted_window_dims);
+  Instruction* vector = m.reshape(m['y'], {static_cast<int64_t>(map.size())});
+  OneWindow window;
+  size_t next = 0;
+  for (int64_t d = 0; d < m['x']->shape().rank(); ++d) {
+    int64_t n = std::find(map.begin(), map.end(), d) - map.begin();
+    bool indexed = n < static_cast<int64_t>(map.size());
+    const Literal* known = scalar_behind(*m['y']);
+    window.starts.push_back(!indexed ? m.scalar_int(m['y']->dtype(), 0)
+                            : known  ? m.scalar_int(m['y']->dtype(), known->get_int(0))
+                                     : m.reshape(m.slice(vector, {{n, n + 1, 1}}), {}));
+    bool is_inserted = std::find(inserted.begin(), inserted.end(), d) != inserted.end();
+    window.sizes.push_back(is_inserted ? 1 : m['z']->dims()[a.ints(Attr::update_window_dims)[next++]]);
+  }
+  return window;
+}
+
+// 0 <= start <= room in every dimension; nullptr when that is known, and false is a constant.
+Instruction* window_fits(M m, const OneWindow& window) {
+  Instruction* fits = nullptr;
+  DType index = m['y']->dtype();
+  int64_t highest =
+      bit_width(index) == 64 ? INT64_MAX : (int64_t{1} << (bit_width(index) - is_signed(index))) - 1;
+  for (size_t d = 0; d < window.starts.size(); ++d) {
+    int64_t room = m['x']->dims()[d] - window.sizes[d];
+    auto require = [&](Instruction* test) { fits = fits ? m.add(Op::and_, {fits, test}) : test; };
+    if (const Literal* start = scalar_behind(*window.starts[d]);
+        start && start->get_int(0) >= 0 && start->get_int(0) <= room)
+      continue;
+    if (room < highest || is_unsigned(index))
+      require(m.compare("LE", window.starts[d], m.scalar_int(index, std::min(room, highest))));
+    if (is_signed(index)) require(m.compare("GE", window.starts[d], m.scalar_int(index, 0)));
+  }
+  return fits;
+}
+
+Instruction* scatter_as_update(M m) {
+  const OneWindow window = window_of_scatter(m);
+  const Op combiner = scatter_combiner(m.root());
+  Instruction* update = m.reshape(m['z'], window.sizes);
+  Instruction* fits = window_fits(m, window);
+  if (combiner != Op::copy || fits) {
+    Instruction* old = m.dynamic_slice(m['x'], window.starts, window.sizes);
+    if (combiner != Op::copy) update = m.add(combiner, {old, update});
+    if (fits) update = m.select(fits, update, old);
+  }
+  return m.dynamic_update_slice(m['x'], update, window.starts);
+}
+
 // ---- sort
 
 bool sorts_nothing(C m) {
@@ -86,6 +164,7 @@ const Rule kRules[] = {
      [](C m) { return is_empty(m.root()->operand(1)); }},
     {"gather-one", of(Op::gather, {x, y}), gather_as_slice, gathers_one},
     {"scatter-nothing", of(Op::scatter, {x, y, z}), x, [](C m) { return is_empty(m['z']); }},
+    {"scatter-one", of(Op::scatter, {x, y, z}), scatter_as_update, scatters_one},
     {"sort-nothing", of(Op::sort, {}), operands_as_result, sorts_nothing},
     {"static-dimension-size", of(Op::get_dimension_size, {x}), static_size, has_static_size},
 };

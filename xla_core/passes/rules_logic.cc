@@ -54,10 +54,12 @@ bool embeds(DType from, DType to) {
 bool widens(DType from, DType to) {
   return (from == DType::kBF16 && (to == DType::kF32 || to == DType::kF64)) || embeds(from, to);
 }
+// Integers wrap on their way to narrower ones, but floats saturate.
 bool middle_loses_nothing(C m) {
-  return widens(m['x']->dtype(), m['y']->dtype()) && !(is_pred(m['x']->dtype()) && is_complex(m.dtype()));
+  const DType from = m['x']->dtype(), middle = m['y']->dtype(), to = m.dtype();
+  if (is_integer(from) && is_float(middle) && is_integer(to) && !embeds(from, to)) return false;
+  return widens(from, middle) && !(is_pred(from) && is_complex(to));
 }
-
 bool is_scalar_select(C m) { return m['p']->shape().is_scalar() || m['p']->dims() == m.dims(); }
 
 bool keeps_layout(C m) {

@@ -145,7 +145,7 @@ std::vector<Rule> make_rules() {
   };
   for (const OpDef& row : all_ops()) {
     if (row.meaning != Meaning::kScalar || (row.arity != 1 && row.arity != 2)) continue;
-    if (row.op == Op::bitcast_convert || row.op == Op::copy)
+    if (row.op == Op::bitcast_convert || row.op == Op::copy || row.op == Op::stochastic_convert)
       continue;  // one may change the dimensions, the other goes away
     if (row.arity == 1)
       rules.push_back({"unary-of-broadcast", of(row.op, {b}), unary_of_broadcast,
