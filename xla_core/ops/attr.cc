@@ -38,7 +38,8 @@ const T* get(const Attrs& attrs, Attr a) {
   const AttrValue* value = attrs.find(a);
   if (value == nullptr) return nullptr;
   const T* typed = std::get_if<T>(value);
-  if (typed == nullptr) throw internal_error("attribute {} holds another kind of value than asked for", to_string(a));
+  if (typed == nullptr)
+    throw internal_error("attribute {} holds another kind of value than asked for", to_string(a));
   return typed;
 }
 
@@ -63,7 +64,8 @@ std::string_view to_string(Attr attr) { return kTable[static_cast<int>(attr)].na
 
 bool attr_from_name(std::string_view name, Attr* attr) {
   const auto& all = by_name();
-  auto it = std::lower_bound(all.begin(), all.end(), name, [](const auto& entry, std::string_view n) { return entry.first < n; });
+  auto it = std::lower_bound(all.begin(), all.end(), name,
+                             [](const auto& entry, std::string_view n) { return entry.first < n; });
   if (it == all.end() || it->first != name) return false;
   *attr = it->second;
   return true;
@@ -76,8 +78,10 @@ const AttrValue* Attrs::find(Attr a) const {
 
 void Attrs::set(Attr a, AttrValue value) {
   auto it = std::lower_bound(entries_.begin(), entries_.end(), a, before);
-  if (it != entries_.end() && it->first == a) it->second = std::move(value);
-  else entries_.emplace(it, a, std::move(value));
+  if (it != entries_.end() && it->first == a)
+    it->second = std::move(value);
+  else
+    entries_.emplace(it, a, std::move(value));
 }
 
 void Attrs::erase(Attr a) {
@@ -119,12 +123,16 @@ Computation* Attrs::callee(Attr a) const {
   return value ? *value : nullptr;
 }
 
-const std::vector<Computation*>& Attrs::callees(Attr a) const { return or_empty<std::vector<Computation*>>(*this, a); }
+const std::vector<Computation*>& Attrs::callees(Attr a) const {
+  return or_empty<std::vector<Computation*>>(*this, a);
+}
 
 Dims parse_int_list(std::string_view braced) {
   auto fail = [&] { return user_error("\"{}\" is not a list of integers in braces", braced); };
   std::string_view rest = braced;
-  auto skip_spaces = [&] { while (!rest.empty() && rest.front() == ' ') rest.remove_prefix(1); };
+  auto skip_spaces = [&] {
+    while (!rest.empty() && rest.front() == ' ') rest.remove_prefix(1);
+  };
   auto eat = [&](char c) {
     skip_spaces();
     if (rest.empty() || rest.front() != c) return false;

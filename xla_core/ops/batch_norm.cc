@@ -5,7 +5,8 @@ namespace armillary {
 namespace {
 
 // Operands `vectors` hold a number a feature; the rest have operand 0's shape.
-Shape feature_vector(Op op, const OpContext& c, std::initializer_list<int> vectors, std::initializer_list<int> arrays) {
+Shape feature_vector(Op op, const OpContext& c, std::initializer_list<int> vectors,
+                     std::initializer_list<int> arrays) {
   check_signature(op, c);
   need_array(op, c, 0, kInexactType);
   const Shape& x = c.operand(0);
@@ -35,12 +36,27 @@ Shape grad_shape(const OpContext& c) {
 std::vector<OpDef> batch_norm_rows() {
   const std::vector<Attr> attrs = {Attr::epsilon, Attr::feature_index};
   return {
-      {.op = Op::batch_norm_training, .stablehlo = "batch_norm_training", .arity = 3, .attrs = attrs,
-       .doc = "Normalises by the batch's own mean and variance and gives them too: (result, mean, variance).", .infer = training_shape, .meaning = Meaning::kExpand},
-      {.op = Op::batch_norm_inference, .stablehlo = "batch_norm_inference", .arity = 5, .attrs = attrs,
-       .doc = "Normalises by a given mean and variance.", .infer = inference_shape, .meaning = Meaning::kExpand},
-      {.op = Op::batch_norm_grad, .stablehlo = "batch_norm_grad", .arity = 5, .attrs = attrs,
-       .doc = "Gradients of batch-norm-training: (operand's, scale's, offset's).", .infer = grad_shape, .meaning = Meaning::kExpand},
+      {.op = Op::batch_norm_training,
+       .stablehlo = "batch_norm_training",
+       .arity = 3,
+       .attrs = attrs,
+       .doc = "Normalises by the batch's own mean and variance and gives them too: (result, mean, variance).",
+       .infer = training_shape,
+       .meaning = Meaning::kExpand},
+      {.op = Op::batch_norm_inference,
+       .stablehlo = "batch_norm_inference",
+       .arity = 5,
+       .attrs = attrs,
+       .doc = "Normalises by a given mean and variance.",
+       .infer = inference_shape,
+       .meaning = Meaning::kExpand},
+      {.op = Op::batch_norm_grad,
+       .stablehlo = "batch_norm_grad",
+       .arity = 5,
+       .attrs = attrs,
+       .doc = "Gradients of batch-norm-training: (operand's, scale's, offset's).",
+       .infer = grad_shape,
+       .meaning = Meaning::kExpand},
   };
 }
 

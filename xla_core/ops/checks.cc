@@ -9,12 +9,18 @@ namespace {
 
 uint32_t set_of(DType dtype) {
   switch (class_of(dtype)) {
-    case DTypeClass::kPred: return kPredType;
-    case DTypeClass::kSigned: return kSignedType;
-    case DTypeClass::kUnsigned: return kUnsignedType;
-    case DTypeClass::kFloat: return kFloatType;
-    case DTypeClass::kComplex: return kComplexType;
-    case DTypeClass::kNone: return 0;
+    case DTypeClass::kPred:
+      return kPredType;
+    case DTypeClass::kSigned:
+      return kSignedType;
+    case DTypeClass::kUnsigned:
+      return kUnsignedType;
+    case DTypeClass::kFloat:
+      return kFloatType;
+    case DTypeClass::kComplex:
+      return kComplexType;
+    case DTypeClass::kNone:
+      return 0;
   }
   return 0;
 }
@@ -27,9 +33,12 @@ std::string describe(uint32_t types) {
   if ((types & kAnyType) == kAnyType) return "an array";
   std::vector<std::string_view> names;
   if (types & kPredType) names.push_back("pred");
-  if ((types & kIntegerType) == kIntegerType) names.push_back("integer");
-  else if (types & kSignedType) names.push_back("signed integer");
-  else if (types & kUnsignedType) names.push_back("unsigned integer");
+  if ((types & kIntegerType) == kIntegerType)
+    names.push_back("integer");
+  else if (types & kSignedType)
+    names.push_back("signed integer");
+  else if (types & kUnsignedType)
+    names.push_back("unsigned integer");
   if (types & kFloatType) names.push_back("floating-point");
   if (types & kComplexType) names.push_back("complex");
   std::string text = names[0].starts_with('i') || names[0].starts_with('u') ? "an " : "a ";
@@ -49,7 +58,8 @@ void check_signature(Op op, const OpContext& c) {
 }
 
 const Shape& stated_shape(Op op, const OpContext& c) {
-  if (c.stated == nullptr) throw user_error("{} needs its shape stated, it cannot be inferred", to_string(op));
+  if (c.stated == nullptr)
+    throw user_error("{} needs its shape stated, it cannot be inferred", to_string(op));
   return *c.stated;
 }
 
@@ -57,7 +67,8 @@ void need_array(Op op, const OpContext& c, int i, uint32_t types) {
   if (static_cast<size_t>(i) >= c.operands.size())
     throw user_error("{} has {} operands, but needs at least {}", to_string(op), c.operands.size(), i + 1);
   if (!contains(types, c.operand(i).dtype))
-    throw user_error("operand {} is {}, but {} needs {}", i, to_string(c.operand(i)), to_string(op), describe(types));
+    throw user_error("operand {} is {}, but {} needs {}", i, to_string(c.operand(i)), to_string(op),
+                     describe(types));
 }
 
 void need_scalar(Op op, const OpContext& c, int i, uint32_t types) {
@@ -75,7 +86,8 @@ void need_token(Op op, const OpContext& c, int i) {
 
 void need_rank(Op op, const OpContext& c, int i, int64_t rank) {
   if (c.operand(i).rank() != rank)
-    throw user_error("operand {} is {}, but {} needs {} dimensions", i, to_string(c.operand(i)), to_string(op), rank);
+    throw user_error("operand {} is {}, but {} needs {} dimensions", i, to_string(c.operand(i)),
+                     to_string(op), rank);
 }
 
 void need_same_dtype(Op op, const OpContext& c, int i, int as) {
@@ -96,12 +108,14 @@ void need_shape(Op op, const OpContext& c, int i, const Shape& want) {
   if (static_cast<size_t>(i) >= c.operands.size())
     throw user_error("{} has {} operands, but needs at least {}", to_string(op), c.operands.size(), i + 1);
   if (!agree(c.operand(i), want))
-    throw user_error("operand {} is {}, but {} needs {}", i, to_string(c.operand(i)), to_string(op), to_string(want));
+    throw user_error("operand {} is {}, but {} needs {}", i, to_string(c.operand(i)), to_string(op),
+                     to_string(want));
 }
 
 void need_dim(Op op, std::string_view attr, int64_t dim, int64_t rank) {
   if (dim < 0 || dim >= rank)
-    throw user_error("{} of {} names dimension {}, but there are {} dimensions", attr, to_string(op), dim, rank);
+    throw user_error("{} of {} names dimension {}, but there are {} dimensions", attr, to_string(op), dim,
+                     rank);
 }
 
 void need_dims(Op op, std::string_view attr, const Dims& dims, int64_t rank) {
@@ -124,28 +138,35 @@ void need_callee_count(Op op, const OpContext& c, int count) {
     throw user_error("{} calls {} computations, but needs {}", to_string(op), c.callees.size(), count);
 }
 
-void need_callee(Op op, const OpContext& c, int callee, const std::vector<Shape>& parameters, const Shape* result) {
-  if (static_cast<size_t>(callee) >= c.callees.size()) throw user_error("{} needs {} computations, but has {}", to_string(op), callee + 1, c.callees.size());
+void need_callee(Op op, const OpContext& c, int callee, const std::vector<Shape>& parameters,
+                 const Shape* result) {
+  if (static_cast<size_t>(callee) >= c.callees.size())
+    throw user_error("{} needs {} computations, but has {}", to_string(op), callee + 1, c.callees.size());
   const ProgramShape& got = c.callees[callee];
   if (got.parameters.size() != parameters.size())
-    throw user_error("the computation of {} takes {} parameters, but it is given {}", to_string(op), got.parameters.size(), parameters.size());
+    throw user_error("the computation of {} takes {} parameters, but it is given {}", to_string(op),
+                     got.parameters.size(), parameters.size());
   for (size_t i = 0; i < parameters.size(); ++i)
     if (!agree(got.parameters[i], parameters[i]))
-      throw user_error("parameter {} of the computation of {} is {}, but it is given {}", i, to_string(op), to_string(got.parameters[i]),
-                       to_string(parameters[i]));
+      throw user_error("parameter {} of the computation of {} is {}, but it is given {}", i, to_string(op),
+                       to_string(got.parameters[i]), to_string(parameters[i]));
   if (result != nullptr && !agree(got.result, *result))
-    throw user_error("the computation of {} returns {}, but must return {}", to_string(op), to_string(got.result), to_string(*result));
+    throw user_error("the computation of {} returns {}, but must return {}", to_string(op),
+                     to_string(got.result), to_string(*result));
 }
 
 bool same_size(int64_t a, int64_t b) { return a == b || a == Shape::kUnbounded || b == Shape::kUnbounded; }
 
 bool same_sizes(const Shape& a, const Shape& b) {
-  return a.dims.size() == b.dims.size() && std::equal(a.dims.begin(), a.dims.end(), b.dims.begin(), same_size);
+  return a.dims.size() == b.dims.size() &&
+         std::equal(a.dims.begin(), a.dims.end(), b.dims.begin(), same_size);
 }
 
 bool agree(const Shape& a, const Shape& b) {
   if (a.dtype != b.dtype) return false;
-  if (a.is_tuple()) return a.tuple.size() == b.tuple.size() && std::equal(a.tuple.begin(), a.tuple.end(), b.tuple.begin(), agree);
+  if (a.is_tuple())
+    return a.tuple.size() == b.tuple.size() &&
+           std::equal(a.tuple.begin(), a.tuple.end(), b.tuple.begin(), agree);
   return same_sizes(a, b);
 }
 
@@ -157,7 +178,8 @@ Shape array_result(const OpContext& c, DType dtype, Dims dims) {
   } else if (std::find(result.dims.begin(), result.dims.end(), Shape::kUnbounded) != result.dims.end()) {
     for (int64_t d : result.dims) result.dynamic.push_back(d == Shape::kUnbounded);
   }
-  const bool bounded = std::find(result.dims.begin(), result.dims.end(), Shape::kUnbounded) == result.dims.end();
+  const bool bounded =
+      std::find(result.dims.begin(), result.dims.end(), Shape::kUnbounded) == result.dims.end();
   if (bounded) result.num_elements();  // throws on overflow
   return result;
 }
@@ -165,23 +187,32 @@ Shape array_result(const OpContext& c, DType dtype, Dims dims) {
 Dims windowed_dims(Op op, const Dims& dims, const Window& window) {
   constexpr int64_t kHuge = int64_t{1} << 40;  // far beyond any array; keeps the arithmetic from overflowing
   if (window.dims.size() != dims.size())
-    throw user_error("window of {} has {} dimensions, but there are {}", to_string(op), window.dims.size(), dims.size());
+    throw user_error("window of {} has {} dimensions, but there are {}", to_string(op), window.dims.size(),
+                     dims.size());
   Dims result;
   for (size_t d = 0; d < dims.size(); ++d) {
     const WindowDim& w = window.dims[d];
     for (int64_t value : {w.size, w.stride, w.lhs_dilate, w.rhs_dilate})
-      if (value < 1) throw user_error("window of {} has {} in dimension {}, but sizes, strides and dilations must be at least 1", to_string(op), value, d);
+      if (value < 1)
+        throw user_error(
+            "window of {} has {} in dimension {}, but sizes, strides and dilations must be at least 1",
+            to_string(op), value, d);
     for (int64_t value : {w.size, w.stride, w.lhs_dilate, w.rhs_dilate, w.pad_low, w.pad_high})
-      if (value > kHuge || value < -kHuge) throw user_error("window of {} has {} in dimension {}, which is out of any range", to_string(op), value, d);
-    const bool overflows = dims[d] != Shape::kUnbounded && (static_cast<__int128>(dims[d]) * w.lhs_dilate > (int64_t{1} << 60) ||
-                                                            static_cast<__int128>(w.size) * w.rhs_dilate > (int64_t{1} << 60));
+      if (value > kHuge || value < -kHuge)
+        throw user_error("window of {} has {} in dimension {}, which is out of any range", to_string(op),
+                         value, d);
+    const bool overflows =
+        dims[d] != Shape::kUnbounded && (static_cast<__int128>(dims[d]) * w.lhs_dilate > (int64_t{1} << 60) ||
+                                         static_cast<__int128>(w.size) * w.rhs_dilate > (int64_t{1} << 60));
     if (overflows) throw user_error("window of {} spreads dimension {} beyond 2^60", to_string(op), d);
     result.push_back(window_output_size(dims[d], w));
   }
   return result;
 }
 
-bool contains_dim(const Dims& dims, int64_t d) { return std::find(dims.begin(), dims.end(), d) != dims.end(); }
+bool contains_dim(const Dims& dims, int64_t d) {
+  return std::find(dims.begin(), dims.end(), d) != dims.end();
+}
 
 std::string list(const Dims& dims) { return fmt::format("{{{}}}", fmt::join(dims, ",")); }
 

@@ -19,9 +19,12 @@ Shape operands_as_result(Op op, const OpContext& c) {
 }
 
 template <Op kOp>
-Shape like_operands(const OpContext& c) { return operands_as_result(kOp, c); }
+Shape like_operands(const OpContext& c) {
+  return operands_as_result(kOp, c);
+}
 
-// Check: to_apply combines two scalars of the first operand's type (mixed operands are converted by nobody, so they must agree).
+// Check: to_apply combines two scalars of the first operand's type (mixed operands are converted by nobody,
+// so they must agree).
 template <Op kOp>
 void reducer_check(const OpContext& c) {
   need_callee_count(kOp, c, 1);
@@ -29,7 +32,8 @@ void reducer_check(const OpContext& c) {
   need_callee(kOp, c, 0, {scalar, scalar}, &scalar);
 }
 
-// The stated array differs from the operand along one dimension, which is a multiple of the operand's (or divides it).
+// The stated array differs from the operand along one dimension, which is a multiple of the operand's (or
+// divides it).
 Shape resized(Op op, const OpContext& c, const Shape& x, const Shape& result, int64_t along, bool grows) {
   need_dim(op, "dimensions", along, x.rank());
   bool fits = result.dtype == x.dtype && result.rank() == x.rank();
@@ -37,18 +41,22 @@ Shape resized(Op op, const OpContext& c, const Shape& x, const Shape& result, in
     const int64_t large = grows ? result.dims[d] : x.dims[d], small = grows ? x.dims[d] : result.dims[d];
     fits = same_size(large, small) || (d == along && small > 0 && large % small == 0);
   }
-  if (!fits) throw user_error("{} gives {}, which does not fit {} along dimension {}", to_string(op), to_string(result), to_string(x), along);
+  if (!fits)
+    throw user_error("{} gives {}, which does not fit {} along dimension {}", to_string(op),
+                     to_string(result), to_string(x), along);
   return result.without_layout();
 }
 
 Shape resized_all(Op op, const OpContext& c, bool grows) {
   check_signature(op, c);
   const Dims& along = c.attrs.ints(Attr::dimensions);
-  if (along.size() != 1) throw user_error("dimensions={} of {} must name one dimension", list(along), to_string(op));
+  if (along.size() != 1)
+    throw user_error("dimensions={} of {} must name one dimension", list(along), to_string(op));
   need_array(op, c, 0);
   const Shape& result = stated_shape(op, c);
   if (!result.is_tuple()) return resized(op, c, c.operand(0), result, along[0], grows);
-  if (result.tuple.size() != c.operands.size()) throw user_error("{} gives {}, but has {} operands", to_string(op), to_string(result), c.operands.size());
+  if (result.tuple.size() != c.operands.size())
+    throw user_error("{} gives {}, but has {} operands", to_string(op), to_string(result), c.operands.size());
   for (int i = 0; i < static_cast<int>(c.operands.size()); ++i) {
     need_array(op, c, i);
     resized(op, c, c.operand(i), result.tuple[i], along[0], grows);
@@ -64,10 +72,14 @@ template <Op kOp>
 Shape start_pair(const OpContext& c) {
   check_signature(kOp, c);
   const Shape& result = stated_shape(kOp, c);
-  if (!result.is_tuple() || result.tuple.size() < 2) throw user_error("{} gives {}, but must give a pair of operands and results", to_string(kOp), to_string(result));
+  if (!result.is_tuple() || result.tuple.size() < 2)
+    throw user_error("{} gives {}, but must give a pair of operands and results", to_string(kOp),
+                     to_string(result));
   const Shape& first = result.tuple[0];
   const bool fits = !c.operands.empty() && (agree(first, c.operand(0)) || first.is_tuple());
-  if (!fits) throw user_error("element 0 of {} is {}, but its operand is {}", to_string(kOp), to_string(first), c.operands.empty() ? "missing" : to_string(c.operand(0)));
+  if (!fits)
+    throw user_error("element 0 of {} is {}, but its operand is {}", to_string(kOp), to_string(first),
+                     c.operands.empty() ? "missing" : to_string(c.operand(0)));
   return result.without_layout();
 }
 
@@ -75,7 +87,8 @@ template <Op kOp, int kElement>
 Shape element_of_start(const OpContext& c) {
   check_signature(kOp, c);
   const Shape& x = c.operand(0);
-  if (!x.is_tuple() || x.tuple.size() <= kElement) throw user_error("operand 0 is {}, but {} needs what its start gives", to_string(x), to_string(kOp));
+  if (!x.is_tuple() || x.tuple.size() <= kElement)
+    throw user_error("operand 0 is {}, but {} needs what its start gives", to_string(x), to_string(kOp));
   return x.tuple[kElement].without_layout();
 }
 
@@ -83,8 +96,10 @@ Shape element_of_start(const OpContext& c) {
 Shape all_to_all_shape(const OpContext& c) {
   const Shape same = operands_as_result(Op::all_to_all, c);
   for (int i = 1; i < static_cast<int>(c.operands.size()); ++i) need_same_shape(Op::all_to_all, c, i, 0);
-  if (c.attrs.has(Attr::dimensions)) need_dims(Op::all_to_all, "dimensions", c.attrs.ints(Attr::dimensions), c.operand(0).rank());
-  if (c.operands.size() == 1 && c.stated != nullptr && c.stated->is_tuple() && c.stated->tuple.size() == 1) return Shape::make_tuple({same});
+  if (c.attrs.has(Attr::dimensions))
+    need_dims(Op::all_to_all, "dimensions", c.attrs.ints(Attr::dimensions), c.operand(0).rank());
+  if (c.operands.size() == 1 && c.stated != nullptr && c.stated->is_tuple() && c.stated->tuple.size() == 1)
+    return Shape::make_tuple({same});
   return same;
 }
 
@@ -114,13 +129,20 @@ Shape id_shape(const OpContext& c) {
   return Shape::scalar(DType::kU32);
 }
 
-OpDef collective(Op op, std::string_view stablehlo, int arity, uint32_t traits, std::vector<Attr> attrs, std::string_view doc, Shape (*infer)(const OpContext&)) {
+OpDef collective(Op op, std::string_view stablehlo, int arity, uint32_t traits, std::vector<Attr> attrs,
+                 std::string_view doc, Shape (*infer)(const OpContext&)) {
   std::vector<Attr> optional;
-  for (Attr a : {Attr::replica_groups, Attr::channel_id, Attr::use_global_device_ids, Attr::constrain_layout, Attr::mode, Attr::dimensions,
-                 Attr::slice_sizes, Attr::source_target_pairs})
+  for (Attr a : {Attr::replica_groups, Attr::channel_id, Attr::use_global_device_ids, Attr::constrain_layout,
+                 Attr::mode, Attr::dimensions, Attr::slice_sizes, Attr::source_target_pairs})
     if (std::find(attrs.begin(), attrs.end(), a) == attrs.end()) optional.push_back(a);
-  return {.op = op, .stablehlo = stablehlo, .arity = arity, .traits = kCollective | kCannotRun | traits, .attrs = std::move(attrs),
-          .optional = std::move(optional), .doc = doc, .infer = infer};
+  return {.op = op,
+          .stablehlo = stablehlo,
+          .arity = arity,
+          .traits = kCollective | kCannotRun | traits,
+          .attrs = std::move(attrs),
+          .optional = std::move(optional),
+          .doc = doc,
+          .infer = infer};
 }
 OpDef checked(OpDef row, void (*check)(const OpContext&)) {
   row.check = check;
@@ -136,30 +158,63 @@ OpDef done(Op op, std::string_view doc, Shape (*infer)(const OpContext&)) {
 std::vector<OpDef> collective_rows() {
   constexpr int n = kVariadic;
   return {
-      checked(collective(Op::all_reduce, "all_reduce", n, 0, {Attr::to_apply}, "The devices' operands folded into one value that all receive.",
-                         like_operands<Op::all_reduce>), reducer_check<Op::all_reduce>),
-      checked(collective(Op::all_reduce_start, "", n, kAsyncStart, {Attr::to_apply}, "Starts an all-reduce.", like_operands<Op::all_reduce_start>),
+      checked(collective(Op::all_reduce, "all_reduce", n, 0, {Attr::to_apply},
+                         "The devices' operands folded into one value that all receive.",
+                         like_operands<Op::all_reduce>),
+              reducer_check<Op::all_reduce>),
+      checked(collective(Op::all_reduce_start, "", n, kAsyncStart, {Attr::to_apply}, "Starts an all-reduce.",
+                         like_operands<Op::all_reduce_start>),
               reducer_check<Op::all_reduce_start>),
-      {.op = Op::all_reduce_done, .arity = 1, .traits = kCollective | kCannotRun | kAsyncDone, .doc = "Waits for an all-reduce.",
-       .infer = [](const OpContext& c) { check_signature(Op::all_reduce_done, c); return c.operand(0).without_layout(); }},
-      collective(Op::all_gather, "all_gather", n, kNeedsShape, {Attr::dimensions}, "The devices' operands joined along one dimension.", all_gather_shape),
-      collective(Op::all_gather_start, "", n, kAsyncStart | kNeedsShape, {Attr::dimensions}, "Starts an all-gather.", start_pair<Op::all_gather_start>),
+      {.op = Op::all_reduce_done,
+       .arity = 1,
+       .traits = kCollective | kCannotRun | kAsyncDone,
+       .doc = "Waits for an all-reduce.",
+       .infer =
+           [](const OpContext& c) {
+             check_signature(Op::all_reduce_done, c);
+             return c.operand(0).without_layout();
+           }},
+      collective(Op::all_gather, "all_gather", n, kNeedsShape, {Attr::dimensions},
+                 "The devices' operands joined along one dimension.", all_gather_shape),
+      collective(Op::all_gather_start, "", n, kAsyncStart | kNeedsShape, {Attr::dimensions},
+                 "Starts an all-gather.", start_pair<Op::all_gather_start>),
       done(Op::all_gather_done, "Waits for an all-gather.", element_of_start<Op::all_gather_done, 1>),
-      checked(collective(Op::reduce_scatter, "reduce_scatter", n, kNeedsShape, {Attr::dimensions, Attr::to_apply},
-                         "Folds the devices' operands and gives each device its slice.", reduce_scatter_shape), reducer_check<Op::reduce_scatter>),
-      collective(Op::all_to_all, "all_to_all", n, 0, {}, "Each device sends a slice to every other.", all_to_all_shape),
-      collective(Op::ragged_all_to_all, "", 6, 0, {}, "Each device sends rows of given counts to given places of every other.", ragged_all_to_all_shape),
-      collective(Op::collective_broadcast, "collective_broadcast", n, 0, {}, "The first device of each group sends its operand to the others.",
+      checked(
+          collective(Op::reduce_scatter, "reduce_scatter", n, kNeedsShape, {Attr::dimensions, Attr::to_apply},
+                     "Folds the devices' operands and gives each device its slice.", reduce_scatter_shape),
+          reducer_check<Op::reduce_scatter>),
+      collective(Op::all_to_all, "all_to_all", n, 0, {}, "Each device sends a slice to every other.",
+                 all_to_all_shape),
+      collective(Op::ragged_all_to_all, "", 6, 0, {},
+                 "Each device sends rows of given counts to given places of every other.",
+                 ragged_all_to_all_shape),
+      collective(Op::collective_broadcast, "collective_broadcast", n, 0, {},
+                 "The first device of each group sends its operand to the others.",
                  like_operands<Op::collective_broadcast>),
-      collective(Op::collective_reduce, "", n, 0, {}, "The devices' operands folded into one value for the first of each group.", like_operands<Op::collective_reduce>),
-      collective(Op::collective_permute, "collective_permute", n, 0, {Attr::source_target_pairs}, "Devices send their operand to another; who receives nothing has zeros.",
+      collective(Op::collective_reduce, "", n, 0, {},
+                 "The devices' operands folded into one value for the first of each group.",
+                 like_operands<Op::collective_reduce>),
+      collective(Op::collective_permute, "collective_permute", n, 0, {Attr::source_target_pairs},
+                 "Devices send their operand to another; who receives nothing has zeros.",
                  collective_permute_shape),
-      collective(Op::collective_permute_start, "", n, kAsyncStart | kNeedsShape, {Attr::source_target_pairs}, "Starts a collective-permute.",
-                 start_pair<Op::collective_permute_start>),
-      done(Op::collective_permute_done, "Waits for a collective-permute.", element_of_start<Op::collective_permute_done, 1>),
-      {.op = Op::partition_id, .stablehlo = "partition_id", .arity = 0, .doc = "The number of this device's partition.", .infer = id_shape<Op::partition_id>},
-      {.op = Op::replica_id, .stablehlo = "replica_id", .arity = 0, .doc = "The number of this device's replica.", .infer = id_shape<Op::replica_id>},
-      {.op = Op::shuffle, .arity = n, .traits = kNeedsShape | kCannotRun, .optional = {Attr::dimensions, Attr::mode, Attr::slice_sizes, Attr::source_target_pairs},
+      collective(Op::collective_permute_start, "", n, kAsyncStart | kNeedsShape, {Attr::source_target_pairs},
+                 "Starts a collective-permute.", start_pair<Op::collective_permute_start>),
+      done(Op::collective_permute_done, "Waits for a collective-permute.",
+           element_of_start<Op::collective_permute_done, 1>),
+      {.op = Op::partition_id,
+       .stablehlo = "partition_id",
+       .arity = 0,
+       .doc = "The number of this device's partition.",
+       .infer = id_shape<Op::partition_id>},
+      {.op = Op::replica_id,
+       .stablehlo = "replica_id",
+       .arity = 0,
+       .doc = "The number of this device's replica.",
+       .infer = id_shape<Op::replica_id>},
+      {.op = Op::shuffle,
+       .arity = n,
+       .traits = kNeedsShape | kCannotRun,
+       .optional = {Attr::dimensions, Attr::mode, Attr::slice_sizes, Attr::source_target_pairs},
        .doc = "Exchanges elements between the lanes of a core."},
   };
 }

@@ -21,8 +21,12 @@ void check_pairs(Op op, const OpContext& c) {
   const Dims &lc = c.attrs.ints(Attr::lhs_contracting_dims), &rc = c.attrs.ints(Attr::rhs_contracting_dims);
   const Dims &lb = c.attrs.ints(Attr::lhs_batch_dims), &rb = c.attrs.ints(Attr::rhs_batch_dims);
   const Shape &lhs = c.operand(0), &rhs = c.operand(1);
-  if (lc.size() != rc.size()) throw user_error("lhs_contracting_dims={} and rhs_contracting_dims={} of {} must be equally long", list(lc), list(rc), to_string(op));
-  if (lb.size() != rb.size()) throw user_error("lhs_batch_dims={} and rhs_batch_dims={} of {} must be equally long", list(lb), list(rb), to_string(op));
+  if (lc.size() != rc.size())
+    throw user_error("lhs_contracting_dims={} and rhs_contracting_dims={} of {} must be equally long",
+                     list(lc), list(rc), to_string(op));
+  if (lb.size() != rb.size())
+    throw user_error("lhs_batch_dims={} and rhs_batch_dims={} of {} must be equally long", list(lb), list(rb),
+                     to_string(op));
   Dims left = lb, right = rb;
   left.insert(left.end(), lc.begin(), lc.end());
   right.insert(right.end(), rc.begin(), rc.end());
@@ -30,8 +34,11 @@ void check_pairs(Op op, const OpContext& c) {
   need_dims(op, "rhs_batch_dims and rhs_contracting_dims", right, rhs.rank());
   for (size_t i = 0; i < left.size(); ++i)
     if (!same_size(lhs.dims[left[i]], rhs.dims[right[i]]))
-      throw user_error("dimension {} of operand 0 ({}) and dimension {} of operand 1 ({}) of {} must have one size, but have {} and {}", left[i], to_string(lhs),
-                       right[i], to_string(rhs), to_string(op), lhs.dims[left[i]], rhs.dims[right[i]]);
+      throw user_error(
+          "dimension {} of operand 0 ({}) and dimension {} of operand 1 ({}) of {} must have one size, but "
+          "have {} and {}",
+          left[i], to_string(lhs), right[i], to_string(rhs), to_string(op), lhs.dims[left[i]],
+          rhs.dims[right[i]]);
 }
 
 // Batch dimensions, then what is left of the lhs, then of the rhs (without its group dimensions).
@@ -41,9 +48,12 @@ Dims dot_dims(Op op, const OpContext& c, const Dims& rhs_groups = {}) {
   Dims dims;
   for (int64_t d : c.attrs.ints(Attr::lhs_batch_dims)) dims.push_back(lhs.dims[d]);
   for (int64_t d = 0; d < lhs.rank(); ++d)
-    if (!contains_dim(c.attrs.ints(Attr::lhs_batch_dims), d) && !contains_dim(c.attrs.ints(Attr::lhs_contracting_dims), d)) dims.push_back(lhs.dims[d]);
+    if (!contains_dim(c.attrs.ints(Attr::lhs_batch_dims), d) &&
+        !contains_dim(c.attrs.ints(Attr::lhs_contracting_dims), d))
+      dims.push_back(lhs.dims[d]);
   for (int64_t d = 0; d < rhs.rank(); ++d)
-    if (!contains_dim(c.attrs.ints(Attr::rhs_batch_dims), d) && !contains_dim(c.attrs.ints(Attr::rhs_contracting_dims), d) && !contains_dim(rhs_groups, d))
+    if (!contains_dim(c.attrs.ints(Attr::rhs_batch_dims), d) &&
+        !contains_dim(c.attrs.ints(Attr::rhs_contracting_dims), d) && !contains_dim(rhs_groups, d))
       dims.push_back(rhs.dims[d]);
   return dims;
 }
@@ -60,7 +70,8 @@ void dot_check(const OpContext& c) {
   const AttrValue* precision = c.attrs.find(Attr::operand_precision);
   const auto* names = precision ? std::get_if<std::vector<std::string>>(precision) : nullptr;
   if (names == nullptr) return;
-  if (names->size() != 2) throw user_error("operand_precision of dot has {} entries, but needs 2", names->size());
+  if (names->size() != 2)
+    throw user_error("operand_precision of dot has {} entries, but needs 2", names->size());
   for (const std::string& name : *names) {
     std::string lower;  // XLA reads HIGH as well
     for (const char ch : name) lower += static_cast<char>(ch >= 'A' && ch <= 'Z' ? ch - 'A' + 'a' : ch);
@@ -71,41 +82,65 @@ void dot_check(const OpContext& c) {
 
 double dot_flops(const OpContext& c, const Shape& result) {
   double terms = is_complex(result.dtype) ? 8 : 2;
-  for (int64_t d : c.attrs.ints(Attr::lhs_contracting_dims)) terms *= static_cast<double>(c.operand(0).dims[d]);
+  for (int64_t d : c.attrs.ints(Attr::lhs_contracting_dims))
+    terms *= static_cast<double>(c.operand(0).dims[d]);
   return terms;
 }
 
-// The ragged dimension of the lhs is cut into groups of operand 2's sizes; each group meets its own slice of the rhs.
+// The ragged dimension of the lhs is cut into groups of operand 2's sizes; each group meets its own slice of
+// the rhs.
 Shape ragged_dot_shape(const OpContext& c) {
   check_signature(Op::ragged_dot, c);
   need_array(Op::ragged_dot, c, 0);
   need_array(Op::ragged_dot, c, 1);
   need_array(Op::ragged_dot, c, 2, kIntegerType);
   const Dims &ragged = c.attrs.ints(Attr::lhs_ragged_dims), &groups = c.attrs.ints(Attr::rhs_group_dims);
-  if (ragged.size() != 1) throw user_error("lhs_ragged_dims={} of ragged-dot must name one dimension", list(ragged));
+  if (ragged.size() != 1)
+    throw user_error("lhs_ragged_dims={} of ragged-dot must name one dimension", list(ragged));
   need_dims(Op::ragged_dot, "lhs_ragged_dims", ragged, c.operand(0).rank());
   need_dims(Op::ragged_dot, "rhs_group_dims", groups, c.operand(1).rank());
-  if (c.operand(2).rank() < 1) throw user_error("operand 2 is {}, but ragged-dot needs the sizes of its groups", to_string(c.operand(2)));
+  if (c.operand(2).rank() < 1)
+    throw user_error("operand 2 is {}, but ragged-dot needs the sizes of its groups",
+                     to_string(c.operand(2)));
   Dims dims = dot_dims(Op::ragged_dot, c, groups);
-  if (contains_dim(c.attrs.ints(Attr::lhs_contracting_dims), ragged[0])) dims.insert(dims.begin(), c.operand(2).dims.back());  // one result a group
+  if (contains_dim(c.attrs.ints(Attr::lhs_contracting_dims), ragged[0]))
+    dims.insert(dims.begin(), c.operand(2).dims.back());  // one result a group
   return array_result(c, dot_dtype(c), std::move(dims));
 }
 
 }  // namespace
 
 std::vector<OpDef> contraction_rows() {
-  const std::vector<Attr> dims = {Attr::lhs_batch_dims, Attr::lhs_contracting_dims, Attr::rhs_batch_dims, Attr::rhs_contracting_dims, Attr::operand_precision,
-                                  Attr::algorithm};
+  const std::vector<Attr> dims = {Attr::lhs_batch_dims,    Attr::lhs_contracting_dims,
+                                  Attr::rhs_batch_dims,    Attr::rhs_contracting_dims,
+                                  Attr::operand_precision, Attr::algorithm};
   std::vector<Attr> ragged = dims;
   ragged.insert(ragged.end(), {Attr::lhs_ragged_dims, Attr::rhs_group_dims});
   return {
-      {.op = Op::dot, .stablehlo = "dot_general", .arity = 2, .traits = kExpensive, .optional = dims,
-       .doc = "Sums of products over the contracting dimensions, for each index of the batch dimensions.", .infer = dot_shape, .check = dot_check,
-       .meaning = Meaning::kFactors, .factors = "bik,bkj->bij", .flops = dot_flops},
-      {.op = Op::ragged_dot, .arity = 3, .traits = kExpensive, .optional = ragged,
-       .doc = "A dot whose lhs is cut into groups of the sizes in operand 2, each with its own rhs.", .infer = ragged_dot_shape, .flops = dot_flops},
-      {.op = Op::scaled_dot, .arity = 4, .traits = kExpensive | kNeedsShape | kCannotRun, .optional = dims,
-       .doc = "A dot of narrow operands with a scale for each block of them.", .flops = dot_flops},
+      {.op = Op::dot,
+       .stablehlo = "dot_general",
+       .arity = 2,
+       .traits = kExpensive,
+       .optional = dims,
+       .doc = "Sums of products over the contracting dimensions, for each index of the batch dimensions.",
+       .infer = dot_shape,
+       .check = dot_check,
+       .meaning = Meaning::kFactors,
+       .factors = "bik,bkj->bij",
+       .flops = dot_flops},
+      {.op = Op::ragged_dot,
+       .arity = 3,
+       .traits = kExpensive,
+       .optional = ragged,
+       .doc = "A dot whose lhs is cut into groups of the sizes in operand 2, each with its own rhs.",
+       .infer = ragged_dot_shape,
+       .flops = dot_flops},
+      {.op = Op::scaled_dot,
+       .arity = 4,
+       .traits = kExpensive | kNeedsShape | kCannotRun,
+       .optional = dims,
+       .doc = "A dot of narrow operands with a scale for each block of them.",
+       .flops = dot_flops},
   };
 }
 

@@ -1,4 +1,5 @@
-// Rows that hold values together or run computations: parameters, constants, tuples, calls, loops, branches, fusions.
+// Rows that hold values together or run computations: parameters, constants, tuples, calls, loops, branches,
+// fusions.
 #include "xla_core/ops/rows.h"
 
 namespace armillary {
@@ -24,7 +25,8 @@ Shape get_tuple_element_shape(const OpContext& c) {
   const int64_t i = c.attrs.integer(Attr::index);
   if (!x.is_tuple()) throw user_error("operand 0 is {}, but get-tuple-element needs a tuple", to_string(x));
   if (i < 0 || i >= static_cast<int64_t>(x.tuple.size()))
-    throw user_error("index={} of get-tuple-element, but operand 0 is {} with {} elements", i, to_string(x), x.tuple.size());
+    throw user_error("index={} of get-tuple-element, but operand 0 is {} with {} elements", i, to_string(x),
+                     x.tuple.size());
   return x.tuple[i].without_layout();
 }
 
@@ -80,14 +82,20 @@ Shape conditional_shape(const OpContext& c) {
   return c.callees[0].result.without_layout();
 }
 
-// 1: pred chooses between two branches, s32 among branch_computations; 2: an operand a branch; 3: one result type.
+// 1: pred chooses between two branches, s32 among branch_computations; 2: an operand a branch; 3: one result
+// type.
 void conditional_check(const OpContext& c) {
   const DType chooser = c.operand(0).dtype;
-  if (!is_pred(chooser) && chooser != DType::kS32) throw user_error("operand 0 is {}, but conditional needs pred[] or s32[]", to_string(c.operand(0)));
-  if (is_pred(chooser) && c.callees.size() != 2) throw user_error("conditional on pred[] has {} branches, but needs 2", c.callees.size());
+  if (!is_pred(chooser) && chooser != DType::kS32)
+    throw user_error("operand 0 is {}, but conditional needs pred[] or s32[]", to_string(c.operand(0)));
+  if (is_pred(chooser) && c.callees.size() != 2)
+    throw user_error("conditional on pred[] has {} branches, but needs 2", c.callees.size());
   if (c.operands.size() != c.callees.size() + 1)
-    throw user_error("conditional has {} operands, but {} branches need {}", c.operands.size(), c.callees.size(), c.callees.size() + 1);
-  for (size_t i = 0; i < c.callees.size(); ++i) need_callee(Op::conditional, c, static_cast<int>(i), {c.operand(static_cast<int>(i) + 1)}, &c.callees[0].result);
+    throw user_error("conditional has {} operands, but {} branches need {}", c.operands.size(),
+                     c.callees.size(), c.callees.size() + 1);
+  for (size_t i = 0; i < c.callees.size(); ++i)
+    need_callee(Op::conditional, c, static_cast<int>(i), {c.operand(static_cast<int>(i) + 1)},
+                &c.callees[0].result);
 }
 
 Shape map_shape(const OpContext& c) {
@@ -110,35 +118,97 @@ void map_check(const OpContext& c) {
 }
 
 void constant_check(const OpContext& c) {
-  if (c.stated != nullptr && (c.stated->is_token() || c.stated->dtype == DType::kOpaque)) throw user_error("constant cannot be {}", to_string(*c.stated));
+  if (c.stated != nullptr && (c.stated->is_token() || c.stated->dtype == DType::kOpaque))
+    throw user_error("constant cannot be {}", to_string(*c.stated));
 }
 
 }  // namespace
 
 std::vector<OpDef> control_rows() {
   return {
-      {.op = Op::parameter, .arity = 0, .traits = kNeedsShape, .optional = {Attr::parameter_replication}, .doc = "An argument of the computation."},
-      {.op = Op::constant, .stablehlo = "constant", .arity = 0, .traits = kNeedsShape, .doc = "A value written in the program.", .check = constant_check},
-      {.op = Op::tuple, .stablehlo = "tuple", .arity = kVariadic, .doc = "Holds its operands together.", .infer = tuple_shape},
-      {.op = Op::get_tuple_element, .stablehlo = "get_tuple_element", .arity = 1, .attrs = {Attr::index}, .doc = "One element of a tuple.",
+      {.op = Op::parameter,
+       .arity = 0,
+       .traits = kNeedsShape,
+       .optional = {Attr::parameter_replication},
+       .doc = "An argument of the computation."},
+      {.op = Op::constant,
+       .stablehlo = "constant",
+       .arity = 0,
+       .traits = kNeedsShape,
+       .doc = "A value written in the program.",
+       .check = constant_check},
+      {.op = Op::tuple,
+       .stablehlo = "tuple",
+       .arity = kVariadic,
+       .doc = "Holds its operands together.",
+       .infer = tuple_shape},
+      {.op = Op::get_tuple_element,
+       .stablehlo = "get_tuple_element",
+       .arity = 1,
+       .attrs = {Attr::index},
+       .doc = "One element of a tuple.",
        .infer = get_tuple_element_shape},
-      {.op = Op::after_all, .stablehlo = "after_all", .arity = kVariadic, .doc = "A token that comes after all its operands.", .infer = token_shape},
-      {.op = Op::add_dependency, .arity = 2, .doc = "Operand 0, but not before the token in operand 1.", .infer = add_dependency_shape},
-      {.op = Op::opt_barrier, .stablehlo = "optimization_barrier", .arity = 1, .doc = "Its operand; nothing is moved across it.", .infer = same_as_first<Op::opt_barrier>},
-      {.op = Op::domain, .arity = 1, .optional = {Attr::domain}, .doc = "Its operand; marks where one sharding ends and another begins.",
+      {.op = Op::after_all,
+       .stablehlo = "after_all",
+       .arity = kVariadic,
+       .doc = "A token that comes after all its operands.",
+       .infer = token_shape},
+      {.op = Op::add_dependency,
+       .arity = 2,
+       .doc = "Operand 0, but not before the token in operand 1.",
+       .infer = add_dependency_shape},
+      {.op = Op::opt_barrier,
+       .stablehlo = "optimization_barrier",
+       .arity = 1,
+       .doc = "Its operand; nothing is moved across it.",
+       .infer = same_as_first<Op::opt_barrier>},
+      {.op = Op::domain,
+       .arity = 1,
+       .optional = {Attr::domain},
+       .doc = "Its operand; marks where one sharding ends and another begins.",
        .infer = same_as_first<Op::domain>},
-      {.op = Op::call, .stablehlo = "call", .arity = kVariadic, .traits = kCallsControl, .attrs = {Attr::to_apply},
-       .optional = {Attr::is_composite, Attr::output_to_operand_aliasing}, .doc = "Runs a computation on its operands.", .infer = callee_result<Op::call>,
+      {.op = Op::call,
+       .stablehlo = "call",
+       .arity = kVariadic,
+       .traits = kCallsControl,
+       .attrs = {Attr::to_apply},
+       .optional = {Attr::is_composite, Attr::output_to_operand_aliasing},
+       .doc = "Runs a computation on its operands.",
+       .infer = callee_result<Op::call>,
        .check = call_check<Op::call>},
-      {.op = Op::fusion, .arity = kVariadic, .traits = kCallsEmbedded | kExpensive, .attrs = {Attr::kind, Attr::calls},
-       .optional = {Attr::output_to_operand_aliasing}, .doc = "Runs a computation as one kernel.", .infer = callee_result<Op::fusion>, .check = fusion_check},
-      {.op = Op::while_, .stablehlo = "while", .arity = 1, .traits = kCallsControl, .attrs = {Attr::condition, Attr::body},
-       .doc = "Runs `body` on the state as long as `condition` holds.", .infer = while_shape, .check = while_check},
-      {.op = Op::conditional, .stablehlo = "case", .arity = kVariadic, .traits = kCallsControl,
+      {.op = Op::fusion,
+       .arity = kVariadic,
+       .traits = kCallsEmbedded | kExpensive,
+       .attrs = {Attr::kind, Attr::calls},
+       .optional = {Attr::output_to_operand_aliasing},
+       .doc = "Runs a computation as one kernel.",
+       .infer = callee_result<Op::fusion>,
+       .check = fusion_check},
+      {.op = Op::while_,
+       .stablehlo = "while",
+       .arity = 1,
+       .traits = kCallsControl,
+       .attrs = {Attr::condition, Attr::body},
+       .doc = "Runs `body` on the state as long as `condition` holds.",
+       .infer = while_shape,
+       .check = while_check},
+      {.op = Op::conditional,
+       .stablehlo = "case",
+       .arity = kVariadic,
+       .traits = kCallsControl,
        .optional = {Attr::true_computation, Attr::false_computation, Attr::branch_computations},
-       .doc = "Runs one of several computations; an index out of range runs the last.", .infer = conditional_shape, .check = conditional_check},
-      {.op = Op::map, .stablehlo = "map", .arity = kVariadic, .traits = kCallsEmbedded, .attrs = {Attr::to_apply}, .optional = {Attr::dimensions},
-       .doc = "Applies a computation of scalars to every element.", .infer = map_shape, .check = map_check},
+       .doc = "Runs one of several computations; an index out of range runs the last.",
+       .infer = conditional_shape,
+       .check = conditional_check},
+      {.op = Op::map,
+       .stablehlo = "map",
+       .arity = kVariadic,
+       .traits = kCallsEmbedded,
+       .attrs = {Attr::to_apply},
+       .optional = {Attr::dimensions},
+       .doc = "Applies a computation of scalars to every element.",
+       .infer = map_shape,
+       .check = map_check},
   };
 }
 

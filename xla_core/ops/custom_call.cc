@@ -13,11 +13,18 @@ Shape custom_call_shape(const OpContext& c) {
 
 std::vector<OpDef> custom_call_rows() {
   return {
-      {.op = Op::custom_call, .stablehlo = "custom_call", .arity = kVariadic, .traits = kNeedsShape | kExpensive | kCallsEmbedded, .attrs = {Attr::custom_call_target},
-       .optional = {Attr::window, Attr::dim_labels, Attr::feature_group_count, Attr::batch_group_count, Attr::operand_precision, Attr::padding_type, Attr::to_apply,
-                    Attr::calls, Attr::called_computations, Attr::api_version, Attr::schedule, Attr::custom_call_has_side_effect, Attr::operand_layout_constraints,
+      {.op = Op::custom_call,
+       .stablehlo = "custom_call",
+       .arity = kVariadic,
+       .traits = kNeedsShape | kExpensive | kCallsEmbedded,
+       .attrs = {Attr::custom_call_target},
+       .optional = {Attr::window, Attr::dim_labels, Attr::feature_group_count, Attr::batch_group_count,
+                    Attr::operand_precision, Attr::padding_type, Attr::to_apply, Attr::calls,
+                    Attr::called_computations, Attr::api_version, Attr::schedule,
+                    Attr::custom_call_has_side_effect, Attr::operand_layout_constraints,
                     Attr::output_to_operand_aliasing, Attr::literal},
-       .doc = "Calls a function of the runtime by name.", .infer = custom_call_shape},
+       .doc = "Calls a function of the runtime by name.",
+       .infer = custom_call_shape},
   };
 }
 

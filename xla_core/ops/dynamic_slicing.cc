@@ -11,10 +11,13 @@ void need_start_indices(Op op, const OpContext& c, int first) {
   if (given == 1 && c.operand(first).rank() == 1) {
     need_array(op, c, first, kIntegerType);
     if (c.operand(first).dims[0] != rank)
-      throw user_error("operand {} is {}, but {} needs {} start indices", first, to_string(c.operand(first)), to_string(op), rank);
+      throw user_error("operand {} is {}, but {} needs {} start indices", first, to_string(c.operand(first)),
+                       to_string(op), rank);
     return;
   }
-  if (given != rank) throw user_error("{} has {} start indices, but operand 0 is {}", to_string(op), given, to_string(c.operand(0)));
+  if (given != rank)
+    throw user_error("{} has {} start indices, but operand 0 is {}", to_string(op), given,
+                     to_string(c.operand(0)));
   for (int i = first; i < static_cast<int>(c.operands.size()); ++i) {
     need_scalar(op, c, i, kIntegerType);
     need_same_dtype(op, c, i, first);
@@ -36,10 +39,12 @@ Shape dynamic_slice_shape(const OpContext& c) {
   need_start_indices(Op::dynamic_slice, c, 1);
   const Dims& sizes = c.attrs.ints(Attr::dynamic_slice_sizes);
   const Shape& x = c.operand(0);
-  if (static_cast<int64_t>(sizes.size()) != x.rank()) throw user_error("dynamic_slice_sizes={} does not fit operand 0, which is {}", list(sizes), to_string(x));
+  if (static_cast<int64_t>(sizes.size()) != x.rank())
+    throw user_error("dynamic_slice_sizes={} does not fit operand 0, which is {}", list(sizes), to_string(x));
   for (size_t d = 0; d < sizes.size(); ++d)
     if (sizes[d] < 0 || (x.dims[d] != Shape::kUnbounded && sizes[d] > x.dims[d]))
-      throw user_error("dynamic_slice_sizes={} does not fit into operand 0, which is {}", list(sizes), to_string(x));
+      throw user_error("dynamic_slice_sizes={} does not fit into operand 0, which is {}", list(sizes),
+                       to_string(x));
   return array_result(c, x.dtype, sizes);
 }
 
@@ -47,7 +52,8 @@ Val dynamic_slice_element(TapeBuilder& b, Index index, const OpContext& c, const
   std::vector<Val> from;
   for (size_t d = 0; d < index.size(); ++d) {
     const int64_t limit = c.operand(0).dims[d] - result.dims[d];
-    from.push_back(limit == 0 ? index[d] : b.add(start_index(b, c, 1, static_cast<int64_t>(d), limit), index[d]));
+    from.push_back(limit == 0 ? index[d]
+                              : b.add(start_index(b, c, 1, static_cast<int64_t>(d), limit), index[d]));
   }
   return load_operand(b, c, 0, from);
 }
@@ -61,7 +67,8 @@ Shape dynamic_update_slice_shape(const OpContext& c) {
   const Shape &x = c.operand(0), &update = c.operand(1);
   for (int64_t d = 0; d < x.rank(); ++d)
     if (update.dims[d] > x.dims[d] && x.dims[d] != Shape::kUnbounded)
-      throw user_error("operand 1 is {}, but dynamic-update-slice needs an update that fits into {}", to_string(update), to_string(x));
+      throw user_error("operand 1 is {}, but dynamic-update-slice needs an update that fits into {}",
+                       to_string(update), to_string(x));
   need_start_indices(Op::dynamic_update_slice, c, 2);
   return array_result(c, x.dtype, x.dims);
 }
@@ -79,7 +86,8 @@ Val dynamic_update_slice_element(TapeBuilder& b, Index index, const OpContext& c
       continue;
     }
     const Val offset = b.sub(index[d], start_index(b, c, 2, static_cast<int64_t>(d), limit));
-    const Val here = b.bit_and(b.compare(Prim::kGe, offset, b.index_const(0)), b.compare(Prim::kLt, offset, b.index_const(update.dims[d])));
+    const Val here = b.bit_and(b.compare(Prim::kGe, offset, b.index_const(0)),
+                               b.compare(Prim::kLt, offset, b.index_const(update.dims[d])));
     inside = inside.valid() ? b.bit_and(inside, here) : here;
     from.push_back(b.clamp_index(offset, 0, update.dims[d] - 1));
   }
@@ -91,12 +99,22 @@ Val dynamic_update_slice_element(TapeBuilder& b, Index index, const OpContext& c
 
 std::vector<OpDef> dynamic_slicing_rows() {
   return {
-      {.op = Op::dynamic_slice, .stablehlo = "dynamic_slice", .arity = kVariadic, .attrs = {Attr::dynamic_slice_sizes},
-       .doc = "A slice of given sizes at positions given by operands 1 and on, clamped to lie inside.", .infer = dynamic_slice_shape,
-       .meaning = Meaning::kIndex, .element = dynamic_slice_element},
-      {.op = Op::dynamic_update_slice, .stablehlo = "dynamic_update_slice", .arity = kVariadic,
-       .doc = "Operand 0 with operand 1 written over it at positions given by operands 2 and on, clamped to lie inside.",
-       .infer = dynamic_update_slice_shape, .meaning = Meaning::kIndex, .element = dynamic_update_slice_element},
+      {.op = Op::dynamic_slice,
+       .stablehlo = "dynamic_slice",
+       .arity = kVariadic,
+       .attrs = {Attr::dynamic_slice_sizes},
+       .doc = "A slice of given sizes at positions given by operands 1 and on, clamped to lie inside.",
+       .infer = dynamic_slice_shape,
+       .meaning = Meaning::kIndex,
+       .element = dynamic_slice_element},
+      {.op = Op::dynamic_update_slice,
+       .stablehlo = "dynamic_update_slice",
+       .arity = kVariadic,
+       .doc = "Operand 0 with operand 1 written over it at positions given by operands 2 and on, clamped to "
+              "lie inside.",
+       .infer = dynamic_update_slice_shape,
+       .meaning = Meaning::kIndex,
+       .element = dynamic_update_slice_element},
   };
 }
 

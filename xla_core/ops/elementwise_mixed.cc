@@ -34,10 +34,22 @@ Shape clamp_shape(const OpContext& c) {
 
 std::vector<OpDef> elementwise_mixed_rows() {
   return {
-      {.op = Op::select, .stablehlo = "select", .arity = 3, .traits = kElementwise, .doc = "Operand 1 where operand 0 is true, else operand 2; a scalar predicate chooses for all.",
-       .infer = select_shape, .meaning = Meaning::kScalar, .scalar = select_scalar},
-      {.op = Op::clamp, .stablehlo = "clamp", .arity = 3, .traits = kElementwise, .doc = "Operand 1 kept between operand 0 and operand 2, which may be scalars.",
-       .infer = clamp_shape, .meaning = Meaning::kScalar, .scalar = clamp_scalar},
+      {.op = Op::select,
+       .stablehlo = "select",
+       .arity = 3,
+       .traits = kElementwise,
+       .doc = "Operand 1 where operand 0 is true, else operand 2; a scalar predicate chooses for all.",
+       .infer = select_shape,
+       .meaning = Meaning::kScalar,
+       .scalar = select_scalar},
+      {.op = Op::clamp,
+       .stablehlo = "clamp",
+       .arity = 3,
+       .traits = kElementwise,
+       .doc = "Operand 1 kept between operand 0 and operand 2, which may be scalars.",
+       .infer = clamp_shape,
+       .meaning = Meaning::kScalar,
+       .scalar = clamp_scalar},
   };
 }
 

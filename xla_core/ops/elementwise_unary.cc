@@ -6,17 +6,28 @@ namespace {
 
 template <Op kOp, uint32_t kTypes>
 OpDef unary(std::string_view stablehlo, std::string_view doc, auto scalar, uint32_t traits = 0) {
-  return {.op = kOp, .stablehlo = stablehlo, .arity = 1, .traits = kElementwise | traits, .optional = {Attr::result_accuracy}, .doc = doc,
-          .infer = same_as_operands<kOp, kTypes>, .meaning = Meaning::kScalar, .scalar = scalar};
+  return {.op = kOp,
+          .stablehlo = stablehlo,
+          .arity = 1,
+          .traits = kElementwise | traits,
+          .optional = {Attr::result_accuracy},
+          .doc = doc,
+          .infer = same_as_operands<kOp, kTypes>,
+          .meaning = Meaning::kScalar,
+          .scalar = scalar};
 }
 
 template <auto kMethod>
-Val call(TapeBuilder& b, Xs x, const OpContext& c, DType d) { return call_unary<kMethod>(b, x, c, d); }
+Val call(TapeBuilder& b, Xs x, const OpContext& c, DType d) {
+  return call_unary<kMethod>(b, x, c, d);
+}
 
-// Narrow floats are widened once for the whole formula and c64 goes through c128, so that only the result is rounded.
+// Narrow floats are widened once for the whole formula and c64 goes through c128, so that only the result is
+// rounded.
 DType roomy(DType d) { return is_complex(d) ? DType::kC128 : d == DType::kF64 ? d : DType::kF32; }
 
-// e / (1 + e) on the left and 1 / (1 + e) on the right, with e = exp(-|x|): never overflows, keeps the small results of the left.
+// e / (1 + e) on the left and 1 / (1 + e) on the right, with e = exp(-|x|): never overflows, keeps the small
+// results of the left.
 Val logistic(TapeBuilder& b, Xs x, const OpContext&, DType d) {
   const Val wide = b.convert(x[0], roomy(d)), one = b.one(wide.dtype);
   if (is_complex(d)) return b.convert(b.div(one, b.add(one, b.exp(b.neg(wide)))), d);
@@ -56,26 +67,39 @@ std::vector<OpDef> elementwise_unary_rows() {
   using B = TapeBuilder;
   constexpr uint32_t kInexact = kInexactType, kFloats = kFloatType;
   return {
-      with_infer(unary<Op::abs, kNumberType>("abs", "The absolute value; of a complex number its modulus.", call<&B::abs>), abs_shape),
+      with_infer(unary<Op::abs, kNumberType>("abs", "The absolute value; of a complex number its modulus.",
+                                             call<&B::abs>),
+                 abs_shape),
       unary<Op::negate, kNumberType>("negate", "-x; integers wrap.", call<&B::neg>),
-      unary<Op::sign, kNumberType>("sign", "-1, 0 or 1; NaN and signed zeros stay, a complex x gives x / |x|.", call<&B::sign>),
-      unary<Op::not_, kIntegralType>("not", "Complements every bit; on pred it is logical.", call<&B::bit_not>),
+      unary<Op::sign, kNumberType>(
+          "sign", "-1, 0 or 1; NaN and signed zeros stay, a complex x gives x / |x|.", call<&B::sign>),
+      unary<Op::not_, kIntegralType>("not", "Complements every bit; on pred it is logical.",
+                                     call<&B::bit_not>),
       unary<Op::popcnt, kIntegerType>("popcnt", "Number of bits set.", call<&B::popcnt>),
-      unary<Op::count_leading_zeros, kIntegerType>("count_leading_zeros", "Number of zero bits above the highest set one.", call<&B::clz>),
+      unary<Op::count_leading_zeros, kIntegerType>(
+          "count_leading_zeros", "Number of zero bits above the highest set one.", call<&B::clz>),
       unary<Op::floor, kFloats>("floor", "Rounds down.", call<&B::floor>),
       unary<Op::ceil, kFloats>("ceil", "Rounds up.", call<&B::ceil>),
-      unary<Op::round_nearest_even, kFloats>("round_nearest_even", "Rounds to the nearest integer, halves to the even one.", call<&B::round_even>),
-      unary<Op::round_nearest_afz, kFloats>("round_nearest_afz", "Rounds to the nearest integer, halves away from zero.", call<&B::round_afz>),
-      with_infer(unary<Op::is_finite, kFloats>("is_finite", "True where x is neither infinite nor NaN.", is_finite_scalar), is_finite_shape),
+      unary<Op::round_nearest_even, kFloats>("round_nearest_even",
+                                             "Rounds to the nearest integer, halves to the even one.",
+                                             call<&B::round_even>),
+      unary<Op::round_nearest_afz, kFloats>(
+          "round_nearest_afz", "Rounds to the nearest integer, halves away from zero.", call<&B::round_afz>),
+      with_infer(unary<Op::is_finite, kFloats>("is_finite", "True where x is neither infinite nor NaN.",
+                                               is_finite_scalar),
+                 is_finite_shape),
       with_infer(unary<Op::real, kInexact>("real", "The real part.", call<&B::real>), part_shape<Op::real>),
-      with_infer(unary<Op::imag, kInexact>("imag", "The imaginary part, 0 for real x.", call<&B::imag>), part_shape<Op::imag>),
+      with_infer(unary<Op::imag, kInexact>("imag", "The imaginary part, 0 for real x.", call<&B::imag>),
+                 part_shape<Op::imag>),
       unary<Op::sqrt, kInexact>("sqrt", "The square root.", call<&B::sqrt>),
       unary<Op::rsqrt, kInexact>("rsqrt", "1 / sqrt(x).", call<&B::rsqrt>),
       unary<Op::cbrt, kInexact>("cbrt", "The cube root.", call<&B::cbrt>, kExpensive),
       unary<Op::exponential, kInexact>("exponential", "e to the power x.", call<&B::exp>, kExpensive),
-      unary<Op::exponential_minus_one, kInexact>("exponential_minus_one", "exp(x) - 1, accurate near 0.", call<&B::expm1>, kExpensive),
+      unary<Op::exponential_minus_one, kInexact>("exponential_minus_one", "exp(x) - 1, accurate near 0.",
+                                                 call<&B::expm1>, kExpensive),
       unary<Op::log, kInexact>("log", "The natural logarithm.", call<&B::log>, kExpensive),
-      unary<Op::log_plus_one, kInexact>("log_plus_one", "log(1 + x), accurate near 0.", call<&B::log1p>, kExpensive),
+      unary<Op::log_plus_one, kInexact>("log_plus_one", "log(1 + x), accurate near 0.", call<&B::log1p>,
+                                        kExpensive),
       unary<Op::logistic, kInexact>("logistic", "1 / (1 + exp(-x)).", logistic, kExpensive),
       unary<Op::sine, kInexact>("sine", "The sine of x radians.", call<&B::sin>, kExpensive),
       unary<Op::cosine, kInexact>("cosine", "The cosine of x radians.", call<&B::cos>, kExpensive),

@@ -17,18 +17,23 @@ Val transpose_element(TapeBuilder& b, Index index, const OpContext& c, const Sha
   return load_operand(b, c, 0, from);
 }
 
-std::vector<Val> reshape_index(TapeBuilder& b, Index index, std::span<const int64_t> from, std::span<const int64_t> to) {
+std::vector<Val> reshape_index(TapeBuilder& b, Index index, std::span<const int64_t> from,
+                               std::span<const int64_t> to) {
   std::vector<Val> result;
   size_t i = 0, j = 0;
   while (i < from.size() || j < to.size()) {
     const size_t first_from = i, first_to = j;
     int64_t have = i < from.size() ? from[i++] : 1, want = j < to.size() ? to[j++] : 1;
     while (have != want) {  // equal element counts: the products meet at the latest at the end
-      if (have < want && i < from.size()) have *= from[i++];
-      else if (j < to.size()) want *= to[j++];
-      else break;
+      if (have < want && i < from.size())
+        have *= from[i++];
+      else if (j < to.size())
+        want *= to[j++];
+      else
+        break;
     }
-    const Val linear = b.linear_index(from.subspan(first_from, i - first_from), index.subspan(first_from, i - first_from));
+    const Val linear =
+        b.linear_index(from.subspan(first_from, i - first_from), index.subspan(first_from, i - first_from));
     for (Val v : b.delinearize(linear, to.subspan(first_to, j - first_to))) result.push_back(v);
   }
   return result;
@@ -41,7 +46,8 @@ Val reshape_element(TapeBuilder& b, Index index, const OpContext& c, const Shape
 
 Val reverse_element(TapeBuilder& b, Index index, const OpContext& c, const Shape& result) {
   std::vector<Val> from(index.begin(), index.end());
-  for (int64_t d : c.attrs.ints(Attr::dimensions)) from[d] = b.sub(b.index_const(result.dims[d] - 1), index[d]);
+  for (int64_t d : c.attrs.ints(Attr::dimensions))
+    from[d] = b.sub(b.index_const(result.dims[d] - 1), index[d]);
   return load_operand(b, c, 0, from);
 }
 
@@ -90,7 +96,8 @@ Val concatenate_element(TapeBuilder& b, Index index, const OpContext& c, const S
     const Val offset = b.sub(index[along], b.index_const(begin));
     from[along] = size == result.dims[along] ? offset : b.clamp_index(offset, 0, size - 1);
     const Val part = load_operand(b, c, i, from);
-    value = value.valid() ? b.select(b.compare(Prim::kLt, index[along], b.index_const(begin)), value, part) : part;
+    value = value.valid() ? b.select(b.compare(Prim::kLt, index[along], b.index_const(begin)), value, part)
+                          : part;
     begin += size;
   }
   return value.valid() ? value : b.zero(result.dtype);
@@ -101,7 +108,9 @@ Val iota_element(TapeBuilder& b, Index index, const OpContext& c, const Shape& r
   return b.convert(index[c.attrs.integer(Attr::iota_dimension, 0)], result.dtype);
 }
 
-Val copy_element(TapeBuilder& b, Index index, const OpContext& c, const Shape&) { return load_operand(b, c, 0, index); }
+Val copy_element(TapeBuilder& b, Index index, const OpContext& c, const Shape&) {
+  return load_operand(b, c, 0, index);
+}
 
 namespace {
 
@@ -122,7 +131,8 @@ std::vector<int64_t> physical_order(const Shape& shape) {
 Val bitcast_element(TapeBuilder& b, Index index, const OpContext& c, const Shape& result) {
   const Shape& x = c.operand(0);
   if (result.num_elements() == 0) return b.zero(result.dtype);
-  if (bit_width(x.dtype) != bit_width(result.dtype)) throw unsupported_error("bitcast from {} to {}", to_string(x), to_string(result));
+  if (bit_width(x.dtype) != bit_width(result.dtype))
+    throw unsupported_error("bitcast from {} to {}", to_string(x), to_string(result));
   const std::vector<int64_t> from_order = physical_order(result), to_order = physical_order(x);
   std::vector<Val> from_index, to_index(x.rank());
   Dims from, to;

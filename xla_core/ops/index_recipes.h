@@ -18,8 +18,10 @@ Val iota_element(TapeBuilder& b, Index index, const OpContext& c, const Shape& r
 Val copy_element(TapeBuilder& b, Index index, const OpContext& c, const Shape& result);
 Val bitcast_element(TapeBuilder& b, Index index, const OpContext& c, const Shape& result);
 
-// Operand index of a reshape: dimensions are split and joined only inside groups of equal product, so that plain ones stay plain.
-std::vector<Val> reshape_index(TapeBuilder& b, Index index, std::span<const int64_t> from, std::span<const int64_t> to);
+// Operand index of a reshape: dimensions are split and joined only inside groups of equal product, so that
+// plain ones stay plain.
+std::vector<Val> reshape_index(TapeBuilder& b, Index index, std::span<const int64_t> from,
+                               std::span<const int64_t> to);
 
 inline Val load_operand(TapeBuilder& b, const OpContext& c, int i, Index index) {
   return b.load(i, c.operand(i).dtype, c.operand(i).dims, index);

@@ -1,4 +1,5 @@
-// Index recipes against a plain reading of what each op means, on small arrays whose elements are their own numbers.
+// Index recipes against a plain reading of what each op means, on small arrays whose elements are their own
+// numbers.
 #include <gtest/gtest.h>
 
 #include "xla_core/ops/op.h"
@@ -37,14 +38,16 @@ Result run(Op op, const std::vector<Operand>& operands, Attrs attrs, const Shape
     TinyEvaluator evaluator;
     std::vector<Val> index(result.shape.dims.size());
     for (size_t d = 0; d < index.size(); ++d) {
-      index[d] = {b.push({Prim::kIndex, DType::kS64, 0, -1, -1, -1, static_cast<int64_t>(d)}), -1, DType::kS64};
+      index[d] = {b.push({Prim::kIndex, DType::kS64, 0, -1, -1, -1, static_cast<int64_t>(d)}), -1,
+                  DType::kS64};
       evaluator.index.push_back(at / strides_of(result.shape.dims)[d] % result.shape.dims[d]);
     }
     evaluator.element = [&](int operand, int64_t i, int) {
       EXPECT_TRUE(i >= 0 && i < operands[operand].shape.num_elements()) << "load of element " << i;
       return TinyEvaluator::wrap(operands[operand].shape.dtype, operands[operand].values.at(i));
     };
-    const Val value = def(op).element(b, index, c, stated ? *stated : result.shape);  // layouts are the instruction's
+    const Val value =
+        def(op).element(b, index, c, stated ? *stated : result.shape);  // layouts are the instruction's
     result.values.push_back(TinyEvaluator::as_signed(result.shape.dtype, evaluator.run(tape)[value.re]));
   }
   return result;
@@ -58,8 +61,10 @@ Attrs dimensions(Dims dims) {
 
 TEST(IndexRecipes, broadcast_repeats_along_new_dimensions) {
   const Shape stated(DType::kS32, {2, 3});
-  EXPECT_EQ(run(Op::broadcast, {counting({3})}, dimensions({1}), &stated).values, (std::vector<int64_t>{0, 1, 2, 0, 1, 2}));
-  EXPECT_EQ(run(Op::broadcast, {counting({2})}, dimensions({0}), &stated).values, (std::vector<int64_t>{0, 0, 0, 1, 1, 1}));
+  EXPECT_EQ(run(Op::broadcast, {counting({3})}, dimensions({1}), &stated).values,
+            (std::vector<int64_t>{0, 1, 2, 0, 1, 2}));
+  EXPECT_EQ(run(Op::broadcast, {counting({2})}, dimensions({0}), &stated).values,
+            (std::vector<int64_t>{0, 0, 0, 1, 1, 1}));
 }
 
 TEST(IndexRecipes, transpose_permutes) {
@@ -72,8 +77,15 @@ TEST(IndexRecipes, transpose_permutes) {
 }
 
 TEST(IndexRecipes, reshape_keeps_the_order_whatever_the_groups) {
-  for (const auto& [from, to] : std::vector<std::pair<Dims, Dims>>{{{6}, {2, 3}}, {{2, 3}, {6}}, {{2, 3, 4}, {2, 12}}, {{4, 3}, {2, 6}}, {{1, 6, 1}, {6}},
-                                                                    {{}, {1, 1}}, {{1}, {}}, {{2, 6, 5}, {3, 4, 5}}, {{6, 1}, {1, 2, 3}}}) {
+  for (const auto& [from, to] : std::vector<std::pair<Dims, Dims>>{{{6}, {2, 3}},
+                                                                   {{2, 3}, {6}},
+                                                                   {{2, 3, 4}, {2, 12}},
+                                                                   {{4, 3}, {2, 6}},
+                                                                   {{1, 6, 1}, {6}},
+                                                                   {{}, {1, 1}},
+                                                                   {{1}, {}},
+                                                                   {{2, 6, 5}, {3, 4, 5}},
+                                                                   {{6, 1}, {1, 2, 3}}}) {
     const Shape stated(DType::kS32, to);
     const Result r = run(Op::reshape, {counting(from)}, {}, &stated);
     EXPECT_EQ(r.values, counting(to).values);
@@ -81,7 +93,8 @@ TEST(IndexRecipes, reshape_keeps_the_order_whatever_the_groups) {
 }
 
 TEST(IndexRecipes, reverse_runs_backwards) {
-  EXPECT_EQ(run(Op::reverse, {counting({2, 3})}, dimensions({1})).values, (std::vector<int64_t>{2, 1, 0, 5, 4, 3}));
+  EXPECT_EQ(run(Op::reverse, {counting({2, 3})}, dimensions({1})).values,
+            (std::vector<int64_t>{2, 1, 0, 5, 4, 3}));
 }
 
 TEST(IndexRecipes, slice_starts_stops_and_strides) {
@@ -104,8 +117,10 @@ TEST(IndexRecipes, pad_puts_in_and_cuts_off) {
 }
 
 TEST(IndexRecipes, concatenate_joins_and_skips_the_empty) {
-  EXPECT_EQ(run(Op::concatenate, {counting({2}), counting({0}), counting({3}, 10)}, dimensions({0})).values, (std::vector<int64_t>{0, 1, 10, 11, 12}));
-  EXPECT_EQ(run(Op::concatenate, {counting({2, 1}), counting({2, 2}, 10)}, dimensions({1})).values, (std::vector<int64_t>{0, 10, 11, 1, 12, 13}));
+  EXPECT_EQ(run(Op::concatenate, {counting({2}), counting({0}), counting({3}, 10)}, dimensions({0})).values,
+            (std::vector<int64_t>{0, 1, 10, 11, 12}));
+  EXPECT_EQ(run(Op::concatenate, {counting({2, 1}), counting({2, 2}, 10)}, dimensions({1})).values,
+            (std::vector<int64_t>{0, 10, 11, 1, 12, 13}));
 }
 
 TEST(IndexRecipes, iota_counts_along_its_dimension) {
@@ -118,14 +133,18 @@ TEST(IndexRecipes, iota_counts_along_its_dimension) {
 TEST(IndexRecipes, dynamic_slices_are_clamped) {
   Attrs attrs;
   attrs.set(Attr::dynamic_slice_sizes, Dims{3});
-  auto at = [&](int64_t start) { return run(Op::dynamic_slice, {counting({8}), scalar(start)}, attrs).values; };
+  auto at = [&](int64_t start) {
+    return run(Op::dynamic_slice, {counting({8}), scalar(start)}, attrs).values;
+  };
   EXPECT_EQ(at(2), (std::vector<int64_t>{2, 3, 4}));
   EXPECT_EQ(at(7), (std::vector<int64_t>{5, 6, 7}));
   EXPECT_EQ(at(-4), (std::vector<int64_t>{0, 1, 2}));
 }
 
 TEST(IndexRecipes, dynamic_updates_are_clamped) {
-  auto at = [&](int64_t start) { return run(Op::dynamic_update_slice, {counting({5}), counting({2}, 50), scalar(start)}, {}).values; };
+  auto at = [&](int64_t start) {
+    return run(Op::dynamic_update_slice, {counting({5}), counting({2}, 50), scalar(start)}, {}).values;
+  };
   EXPECT_EQ(at(1), (std::vector<int64_t>{0, 50, 51, 3, 4}));
   EXPECT_EQ(at(9), (std::vector<int64_t>{0, 1, 2, 50, 51}));
   EXPECT_EQ(at(-9), (std::vector<int64_t>{50, 51, 2, 3, 4}));
@@ -149,7 +168,8 @@ TEST(IndexRecipes, gather_takes_rows_and_clamps) {
 }
 
 TEST(IndexRecipes, gather_reads_index_vectors_from_any_dimension) {
-  const Operand starts{Shape(DType::kS32, {2, 3}), {0, 1, 2, 3, 0, 1}};  // column j is the point (row, column)
+  const Operand starts{Shape(DType::kS32, {2, 3}),
+                       {0, 1, 2, 3, 0, 1}};  // column j is the point (row, column)
   const Result r = run(Op::gather, {counting({4, 5}), starts}, gather_attrs({0, 1}, {}, {0, 1}, 0, "{2,1}"));
   EXPECT_EQ(r.shape.dims, (Dims{2, 1, 3}));
   EXPECT_EQ(r.values, (std::vector<int64_t>{3, 5, 11, 8, 10, 16}));
@@ -166,11 +186,13 @@ TEST(IndexRecipes, gather_batches_with_its_indices) {
 TEST(IndexRecipes, bitcast_convert_splits_and_joins_little_endian) {
   const Shape bytes(DType::kS8, {2, 4}), words(DType::kS32, {2});
   const Operand x{words, {0x04030201, -1}};
-  EXPECT_EQ(run(Op::bitcast_convert, {x}, {}, &bytes).values, (std::vector<int64_t>{1, 2, 3, 4, -1, -1, -1, -1}));
+  EXPECT_EQ(run(Op::bitcast_convert, {x}, {}, &bytes).values,
+            (std::vector<int64_t>{1, 2, 3, 4, -1, -1, -1, -1}));
   const Operand y{bytes, {1, 2, 3, 4, -1, -1, -1, -1}};
   EXPECT_EQ(run(Op::bitcast_convert, {y}, {}, &words).values, (std::vector<int64_t>{0x04030201, -1}));
   const Shape nibbles(DType::kS4, {1, 2});
-  EXPECT_EQ(run(Op::bitcast_convert, {Operand{Shape(DType::kS8, {1}), {0x2f}}}, {}, &nibbles).values, (std::vector<int64_t>{-1, 2}));
+  EXPECT_EQ(run(Op::bitcast_convert, {Operand{Shape(DType::kS8, {1}), {0x2f}}}, {}, &nibbles).values,
+            (std::vector<int64_t>{-1, 2}));
 }
 
 TEST(IndexRecipes, bitcast_follows_the_layouts) {

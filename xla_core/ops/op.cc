@@ -21,10 +21,28 @@ static_assert(kNumOps == 136);
 std::vector<OpDef> join() {
   std::vector<OpDef> table(kNumOps);
   std::vector<bool> filled(kNumOps);
-  for (auto family : {elementwise_unary_rows, elementwise_binary_rows, elementwise_mixed_rows, conversion_rows, data_movement_rows,
-                      dynamic_slicing_rows, gather_rows, scatter_rows, sorting_rows, contraction_rows, convolution_rows, reduction_rows,
-                      window_rows, control_rows, async_rows, collective_rows, transfer_rows, linear_algebra_rows, batch_norm_rows,
-                      random_rows, dynamic_shape_rows, custom_call_rows}) {
+  for (auto family : {elementwise_unary_rows,
+                      elementwise_binary_rows,
+                      elementwise_mixed_rows,
+                      conversion_rows,
+                      data_movement_rows,
+                      dynamic_slicing_rows,
+                      gather_rows,
+                      scatter_rows,
+                      sorting_rows,
+                      contraction_rows,
+                      convolution_rows,
+                      reduction_rows,
+                      window_rows,
+                      control_rows,
+                      async_rows,
+                      collective_rows,
+                      transfer_rows,
+                      linear_algebra_rows,
+                      batch_norm_rows,
+                      random_rows,
+                      dynamic_shape_rows,
+                      custom_call_rows}) {
     for (OpDef& row : family()) {
       const size_t i = static_cast<size_t>(row.op);
       if (filled[i]) throw internal_error("{} has two rows", kNames[i]);
@@ -76,8 +94,9 @@ const OpDef* op_from_name(std::string_view name) {
 
 std::string nearest_op_name(std::string_view name) {
   name = name.substr(0, 64);  // names are short; a hostile text must not cost quadratic time
-  auto nearest = std::min_element(std::begin(kNames), std::end(kNames),
-                                  [&](std::string_view a, std::string_view b) { return distance(name, a) < distance(name, b); });
+  auto nearest = std::min_element(
+      std::begin(kNames), std::end(kNames),
+      [&](std::string_view a, std::string_view b) { return distance(name, a) < distance(name, b); });
   return std::string(*nearest);
 }
 

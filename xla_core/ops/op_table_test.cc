@@ -34,7 +34,9 @@ TEST(OpTable, every_row_has_exactly_the_recipe_of_its_meaning) {
 
 TEST(OpTable, a_row_without_inference_says_that_it_needs_its_shape) {
   for (const OpDef& row : all_ops())
-    if (row.infer == nullptr) EXPECT_TRUE(row.has(kNeedsShape)) << row.name;
+    if (row.infer == nullptr) {
+      EXPECT_TRUE(row.has(kNeedsShape)) << row.name;
+    }
 }
 
 TEST(OpTable, attributes_of_a_row_are_named_once) {
@@ -52,13 +54,17 @@ TEST(OpTable, commutative_rows_take_two_operands) {
       EXPECT_EQ(row.arity, 2) << row.name;
       names.insert(row.name);
     }
-  EXPECT_EQ(names, (std::set<std::string_view>{"add", "multiply", "mulhi", "maximum", "minimum", "and", "or", "xor"}));
+  EXPECT_EQ(names, (std::set<std::string_view>{"add", "multiply", "mulhi", "maximum", "minimum", "and", "or",
+                                               "xor"}));
 }
 
 TEST(OpTable, fixed_arities_are_those_of_hlo) {
-  const std::pair<Op, int> expected[] = {{Op::batch_norm_grad, 5}, {Op::ragged_all_to_all, 6}, {Op::ragged_dot, 3}, {Op::scaled_dot, 4},
-                                         {Op::select, 3},          {Op::clamp, 3},             {Op::gather, 2},     {Op::iota, 0},
-                                         {Op::while_, 1},          {Op::pad, 2},               {Op::negate, 1},     {Op::stochastic_convert, 2}};
+  const std::pair<Op, int> expected[] = {{Op::batch_norm_grad, 5}, {Op::ragged_all_to_all, 6},
+                                         {Op::ragged_dot, 3},      {Op::scaled_dot, 4},
+                                         {Op::select, 3},          {Op::clamp, 3},
+                                         {Op::gather, 2},          {Op::iota, 0},
+                                         {Op::while_, 1},          {Op::pad, 2},
+                                         {Op::negate, 1},          {Op::stochastic_convert, 2}};
   for (auto [op, arity] : expected) EXPECT_EQ(def(op).arity, arity) << def(op).name;
 }
 
@@ -103,7 +109,8 @@ TEST(Attr, integer_lists_are_read_or_refused) {
   EXPECT_EQ(parse_int_list("{1,128}"), (Dims{1, 128}));
   EXPECT_EQ(parse_int_list(" { 1 , -2 } "), (Dims{1, -2}));
   EXPECT_TRUE(parse_int_list("{}").empty());
-  for (std::string_view bad : {"", "{", "{1", "{1,}", "1,2", "{1}x", "{a}", "{99999999999999999999}"}) EXPECT_THROW(parse_int_list(bad), Error) << bad;
+  for (std::string_view bad : {"", "{", "{1", "{1,}", "1,2", "{1}x", "{a}", "{99999999999999999999}"})
+    EXPECT_THROW(parse_int_list(bad), Error) << bad;
 }
 
 TEST(Windows, result_sizes_count_whole_windows) {

@@ -74,7 +74,8 @@ inline Truth is_finite(Real x) { return {x.b, x.b->is_finite(x.v)}; }
 // The magnitude of x (assumed not negative) with the sign of y, zeros' signs included. f64 only.
 inline Real copysign(Real x, Real y) {
   TapeBuilder& b = *x.b;
-  const Val sign = b.bit_and(b.bitcast(y.v, DType::kU64), b.constant_int(DType::kU64, std::numeric_limits<int64_t>::min()));
+  const Val sign = b.bit_and(b.bitcast(y.v, DType::kU64),
+                             b.constant_int(DType::kU64, std::numeric_limits<int64_t>::min()));
   return {x.b, b.bitcast(b.bit_or(b.bitcast(x.v, DType::kU64), sign), DType::kF64)};
 }
 inline Real copysign(double x, Real y) { return copysign(literal(y, x), y); }
@@ -105,7 +106,7 @@ Val from_parts(Parts z, DType dtype);
 Real modulus(Parts z);      // |z| without overflow, within about 1 ulp
 Real log_modulus(Parts z);  // log |z| without cancellation near |z| = 1
 Parts square_root(Parts z);
-Parts times_i(Parts z);     // i z
-Parts over_i(Parts z);      // -i z
+Parts times_i(Parts z);  // i z
+Parts over_i(Parts z);   // -i z
 
 }  // namespace armillary

@@ -7,7 +7,8 @@ namespace {
 // n arrays, then n initial scalars.
 int reduce_inputs(Op op, const OpContext& c) {
   if (c.operands.empty() || c.operands.size() % 2 != 0)
-    throw user_error("{} has {} operands, but needs n arrays and n initial values", to_string(op), c.operands.size());
+    throw user_error("{} has {} operands, but needs n arrays and n initial values", to_string(op),
+                     c.operands.size());
   const int n = static_cast<int>(c.operands.size() / 2);
   for (int i = 0; i < n; ++i) {
     need_array(op, c, i);
@@ -23,7 +24,10 @@ Shape folded(const OpContext& c, int n, const Dims& dims) {
   std::vector<Shape> results;
   for (int i = 0; i < n; ++i) {
     OpContext part = c;
-    part.stated = c.stated != nullptr && c.stated->is_tuple() && c.stated->tuple.size() == static_cast<size_t>(n) ? &c.stated->tuple[i] : nullptr;
+    part.stated =
+        c.stated != nullptr && c.stated->is_tuple() && c.stated->tuple.size() == static_cast<size_t>(n)
+            ? &c.stated->tuple[i]
+            : nullptr;
     results.push_back(array_result(part, c.operand(n + i).dtype, dims));
   }
   return Shape::make_tuple(std::move(results));
@@ -78,17 +82,34 @@ double window_flops(const OpContext& c, const Shape&) {
 
 std::vector<OpDef> reduction_rows() {
   return {
-      {.op = Op::reduce, .stablehlo = "reduce", .arity = kVariadic, .traits = kCallsEmbedded | kExpensive, .attrs = {Attr::dimensions, Attr::to_apply},
-       .doc = "Folds the elements along `dimensions` with to_apply, in any order.", .infer = reduce_shape, .check = fold_check<Op::reduce>,
-       .meaning = Meaning::kFactors, .factors = "ik,->i", .flops = reduce_flops},
+      {.op = Op::reduce,
+       .stablehlo = "reduce",
+       .arity = kVariadic,
+       .traits = kCallsEmbedded | kExpensive,
+       .attrs = {Attr::dimensions, Attr::to_apply},
+       .doc = "Folds the elements along `dimensions` with to_apply, in any order.",
+       .infer = reduce_shape,
+       .check = fold_check<Op::reduce>,
+       .meaning = Meaning::kFactors,
+       .factors = "ik,->i",
+       .flops = reduce_flops},
   };
 }
 
 std::vector<OpDef> window_rows() {
   return {
-      {.op = Op::reduce_window, .stablehlo = "reduce_window", .arity = kVariadic, .traits = kCallsEmbedded | kExpensive, .attrs = {Attr::to_apply},
-       .optional = {Attr::window}, .doc = "Folds the elements in each window with to_apply; padding counts as the initial value.", .infer = reduce_window_shape,
-       .check = fold_check<Op::reduce_window>, .meaning = Meaning::kFactors, .factors = "sw,->s", .flops = window_flops},
+      {.op = Op::reduce_window,
+       .stablehlo = "reduce_window",
+       .arity = kVariadic,
+       .traits = kCallsEmbedded | kExpensive,
+       .attrs = {Attr::to_apply},
+       .optional = {Attr::window},
+       .doc = "Folds the elements in each window with to_apply; padding counts as the initial value.",
+       .infer = reduce_window_shape,
+       .check = fold_check<Op::reduce_window>,
+       .meaning = Meaning::kFactors,
+       .factors = "sw,->s",
+       .flops = window_flops},
   };
 }
 

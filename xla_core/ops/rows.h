@@ -1,4 +1,5 @@
-// Makers of rows and the families that op.cc joins into the table; each family lives in a file named after it.
+// Makers of rows and the families that op.cc joins into the table; each family lives in a file named after
+// it.
 #pragma once
 
 #include "xla_core/ops/checks.h"
@@ -32,11 +33,16 @@ std::vector<OpDef> custom_call_rows();
 
 // Recipes that are one call of the builder.
 template <auto kMethod>
-Val call_unary(TapeBuilder& b, Xs x, const OpContext&, DType) { return (b.*kMethod)(x[0]); }
+Val call_unary(TapeBuilder& b, Xs x, const OpContext&, DType) {
+  return (b.*kMethod)(x[0]);
+}
 template <auto kMethod>
-Val call_binary(TapeBuilder& b, Xs x, const OpContext&, DType) { return (b.*kMethod)(x[0], x[1]); }
+Val call_binary(TapeBuilder& b, Xs x, const OpContext&, DType) {
+  return (b.*kMethod)(x[0], x[1]);
+}
 
-// Inference of elementwise ops: every operand has the dims and dtype of the first, taken from kTypes; the result too.
+// Inference of elementwise ops: every operand has the dims and dtype of the first, taken from kTypes; the
+// result too.
 template <Op kOp, uint32_t kTypes>
 Shape same_as_operands(const OpContext& c) {
   check_signature(kOp, c);

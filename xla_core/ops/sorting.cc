@@ -25,7 +25,8 @@ Shape sort_shape(const OpContext& c) {
     need_same_dims(Op::sort, c, i, 0);
     results.push_back(c.operand(i).without_layout());
   }
-  return results.size() == 1 ? array_result(c, results[0].dtype, results[0].dims) : Shape::make_tuple(std::move(results));
+  return results.size() == 1 ? array_result(c, results[0].dtype, results[0].dims)
+                             : Shape::make_tuple(std::move(results));
 }
 
 // 2: the comparator takes a pair of scalars for each operand, side by side.
@@ -48,24 +49,29 @@ Shape topk_shape(const OpContext& c) {
   const Shape& x = c.operand(0);
   const int64_t k = c.attrs.integer(Attr::k);
   if (x.rank() < 1 || k < 0 || (x.dims.back() != Shape::kUnbounded && k > x.dims.back()))
-    throw user_error("operand 0 is {}, but topk needs at least k={} elements in the last dimension", to_string(x), k);
+    throw user_error("operand 0 is {}, but topk needs at least k={} elements in the last dimension",
+                     to_string(x), k);
   Dims dims = x.dims;
   dims.back() = k;
   return Shape::make_tuple({Shape(x.dtype, dims), Shape(DType::kS32, dims)});
 }
 
-// Operands are inputs, then `num_carries` initial carries; results are outputs, then final carries. The outputs' types are the body's.
+// Operands are inputs, then `num_carries` initial carries; results are outputs, then final carries. The
+// outputs' types are the body's.
 Shape scan_shape(const OpContext& c) {
   check_signature(Op::scan, c);
-  const int64_t carries = c.attrs.integer(Attr::num_carries), inputs = static_cast<int64_t>(c.operands.size()) - carries;
-  if (carries < 0 || inputs < 0) throw user_error("num_carries={} of scan exceeds its {} operands", carries, c.operands.size());
+  const int64_t carries = c.attrs.integer(Attr::num_carries),
+                inputs = static_cast<int64_t>(c.operands.size()) - carries;
+  if (carries < 0 || inputs < 0)
+    throw user_error("num_carries={} of scan exceeds its {} operands", carries, c.operands.size());
   const Shape& result = stated_shape(Op::scan, c);
   if (result.is_tuple() && static_cast<int64_t>(result.tuple.size()) < carries)
     throw user_error("scan gives {}, but must give at least its {} carries", to_string(result), carries);
   for (int64_t i = 0; result.is_tuple() && i < carries; ++i) {
     const Shape& got = result.tuple[result.tuple.size() - carries + i];
     if (!agree(got, c.operand(static_cast<int>(inputs + i))))
-      throw user_error("carry {} of scan is {}, but its initial value is {}", i, to_string(got), to_string(c.operand(static_cast<int>(inputs + i))));
+      throw user_error("carry {} of scan is {}, but its initial value is {}", i, to_string(got),
+                       to_string(c.operand(static_cast<int>(inputs + i))));
   }
   return result.without_layout();
 }
@@ -74,13 +80,29 @@ Shape scan_shape(const OpContext& c) {
 
 std::vector<OpDef> sorting_rows() {
   return {
-      {.op = Op::sort, .stablehlo = "sort", .arity = kVariadic, .traits = kCallsEmbedded | kExpensive, .attrs = {Attr::to_apply},
-       .optional = {Attr::dimensions, Attr::is_stable}, .doc = "Sorts along one dimension by a comparator that sees all operands.", .infer = sort_shape,
-       .check = sort_check, .flops = comparisons},
-      {.op = Op::topk, .arity = 1, .traits = kExpensive, .attrs = {Attr::k}, .optional = {Attr::largest, Attr::dimensions},
-       .doc = "The k largest (or least) elements of the last dimension in order, and their positions.", .infer = topk_shape},
-      {.op = Op::scan, .arity = kVariadic, .traits = kCallsEmbedded | kExpensive | kNeedsShape, .attrs = {Attr::to_apply, Attr::num_carries},
-       .optional = {Attr::dimensions, Attr::is_reverse, Attr::is_associative}, .doc = "Runs along a dimension carrying values from slice to slice.",
+      {.op = Op::sort,
+       .stablehlo = "sort",
+       .arity = kVariadic,
+       .traits = kCallsEmbedded | kExpensive,
+       .attrs = {Attr::to_apply},
+       .optional = {Attr::dimensions, Attr::is_stable},
+       .doc = "Sorts along one dimension by a comparator that sees all operands.",
+       .infer = sort_shape,
+       .check = sort_check,
+       .flops = comparisons},
+      {.op = Op::topk,
+       .arity = 1,
+       .traits = kExpensive,
+       .attrs = {Attr::k},
+       .optional = {Attr::largest, Attr::dimensions},
+       .doc = "The k largest (or least) elements of the last dimension in order, and their positions.",
+       .infer = topk_shape},
+      {.op = Op::scan,
+       .arity = kVariadic,
+       .traits = kCallsEmbedded | kExpensive | kNeedsShape,
+       .attrs = {Attr::to_apply, Attr::num_carries},
+       .optional = {Attr::dimensions, Attr::is_reverse, Attr::is_associative},
+       .doc = "Runs along a dimension carrying values from slice to slice.",
        .infer = scan_shape},
   };
 }

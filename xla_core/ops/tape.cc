@@ -1,4 +1,5 @@
-// The builder's real arithmetic: widen to the compute type, one primitive, round or wrap back. Complex cases go to tape_complex.h.
+// The builder's real arithmetic: widen to the compute type, one primitive, round or wrap back. Complex cases
+// go to tape_complex.h.
 #include "xla_core/ops/tape.h"
 
 #include <bit>
@@ -12,13 +13,15 @@ namespace armillary {
 
 std::string_view to_string(Prim prim) {
   static constexpr std::string_view names[] = {
-      "arg", "const", "index", "load", "add", "sub", "mul", "div", "rem", "min", "max", "neg", "abs", "sign",
-      "and", "or", "xor", "not", "shl", "shr_logical", "shr_arith", "popcnt", "clz", "mulhi",
-      "eq", "ne", "lt", "le", "gt", "ge", "select", "convert", "bitcast",
-      "fma", "floor", "ceil", "round_even", "round_afz", "trunc",
-      "sqrt", "rsqrt", "cbrt", "exp", "expm1", "log", "log1p", "sin", "cos", "tan", "tanh", "erf", "pow", "atan2",
-      "asin", "acos", "atan", "sinh", "cosh", "asinh", "acosh", "atanh",
-      "loop_begin", "loop_end", "carry", "loop_result", "if_begin", "else", "if_end", "store"};
+      "arg",         "const",    "index", "load",        "add",        "sub",        "mul",      "div",
+      "rem",         "min",      "max",   "neg",         "abs",        "sign",       "and",      "or",
+      "xor",         "not",      "shl",   "shr_logical", "shr_arith",  "popcnt",     "clz",      "mulhi",
+      "eq",          "ne",       "lt",    "le",          "gt",         "ge",         "select",   "convert",
+      "bitcast",     "fma",      "floor", "ceil",        "round_even", "round_afz",  "trunc",    "sqrt",
+      "rsqrt",       "cbrt",     "exp",   "expm1",       "log",        "log1p",      "sin",      "cos",
+      "tan",         "tanh",     "erf",   "pow",         "atan2",      "asin",       "acos",     "atan",
+      "sinh",        "cosh",     "asinh", "acosh",       "atanh",      "loop_begin", "loop_end", "carry",
+      "loop_result", "if_begin", "else",  "if_end",      "store"};
   static_assert(std::size(names) == static_cast<size_t>(Prim::kStore) + 1);
   return names[static_cast<size_t>(prim)];
 }
@@ -57,7 +60,8 @@ int32_t widen(TapeBuilder& b, int32_t node, DType dtype) {
   if (wide == dtype) return node;
   const TapeNode& n = b.tape().nodes[node];
   if (n.prim == Prim::kConst && is_float(dtype))
-    return b.push({Prim::kConst, wide, 0, -1, -1, -1, constant_bits(wide, decode_float(dtype, static_cast<uint64_t>(n.imm)))});
+    return b.push({Prim::kConst, wide, 0, -1, -1, -1,
+                   constant_bits(wide, decode_float(dtype, static_cast<uint64_t>(n.imm)))});
   return b.push({Prim::kConvert, wide, 0, node});
 }
 
@@ -72,12 +76,16 @@ int32_t TapeBuilder::push(TapeNode node) {
 
 int32_t TapeBuilder::unary(Prim prim, DType dtype, int32_t a) { return push({prim, dtype, 0, a}); }
 
-// Index arithmetic on constants is done here, so that recipes need not care about dimensions of size one and the like.
+// Index arithmetic on constants is done here, so that recipes need not care about dimensions of size one and
+// the like.
 int32_t TapeBuilder::binary(Prim prim, DType dtype, int32_t a, int32_t b) {
   if (dtype == DType::kS64) {
     const std::optional<int64_t> x = index_value(tape_, a), y = index_value(tape_, b);
-    auto fold = [&](uint64_t value) { return push({Prim::kConst, dtype, 0, -1, -1, -1, static_cast<int64_t>(value)}); };
-    const uint64_t ux = static_cast<uint64_t>(x.value_or(0)), uy = static_cast<uint64_t>(y.value_or(0));  // wraps, as HLO does
+    auto fold = [&](uint64_t value) {
+      return push({Prim::kConst, dtype, 0, -1, -1, -1, static_cast<int64_t>(value)});
+    };
+    const uint64_t ux = static_cast<uint64_t>(x.value_or(0)),
+                   uy = static_cast<uint64_t>(y.value_or(0));  // wraps, as HLO does
     if (prim == Prim::kAdd) {
       if (x && y) return fold(ux + uy);
       if (x && *x == 0) return b;
@@ -104,11 +112,13 @@ int32_t TapeBuilder::binary(Prim prim, DType dtype, int32_t a, int32_t b) {
 }
 
 Val TapeBuilder::real_unary(Prim prim, Val x) {
-  return {narrow(*this, unary(prim, compute_dtype(x.dtype), widen(*this, x.re, x.dtype)), x.dtype), -1, x.dtype};
+  return {narrow(*this, unary(prim, compute_dtype(x.dtype), widen(*this, x.re, x.dtype)), x.dtype), -1,
+          x.dtype};
 }
 
 Val TapeBuilder::real_binary(Prim prim, Val x, Val y) {
-  if (x.dtype != y.dtype) throw internal_error("{} of {} and {}", to_string(prim), to_string(x.dtype), to_string(y.dtype));
+  if (x.dtype != y.dtype)
+    throw internal_error("{} of {} and {}", to_string(prim), to_string(x.dtype), to_string(y.dtype));
   const int32_t a = widen(*this, x.re, x.dtype), b = widen(*this, y.re, y.dtype);
   return {narrow(*this, binary(prim, compute_dtype(x.dtype), a, b), x.dtype), -1, x.dtype};
 }
@@ -172,7 +182,8 @@ Val TapeBuilder::sign(Val x) {
 
 Val TapeBuilder::compare(Prim direction, Val x, Val y) {
   if (is_complex(x.dtype)) return complex_compare(*this, direction, x, y);
-  if (x.dtype != y.dtype) throw internal_error("compare of {} and {}", to_string(x.dtype), to_string(y.dtype));
+  if (x.dtype != y.dtype)
+    throw internal_error("compare of {} and {}", to_string(x.dtype), to_string(y.dtype));
   const int32_t a = widen(*this, x.re, x.dtype), b = widen(*this, y.re, y.dtype);
   return {push({direction, DType::kPred, 0, a, b}), -1, DType::kPred};
 }
@@ -180,7 +191,8 @@ Val TapeBuilder::compare(Prim direction, Val x, Val y) {
 // Narrow floats are selected by their bits, so that a NaN's payload survives.
 Val TapeBuilder::select(Val pred, Val on_true, Val on_false) {
   const DType d = on_true.dtype;
-  if (is_complex(d)) return complex(select(pred, real(on_true), real(on_false)), select(pred, imag(on_true), imag(on_false)));
+  if (is_complex(d))
+    return complex(select(pred, real(on_true), real(on_false)), select(pred, imag(on_true), imag(on_false)));
   if (is_narrow_float(d) && bit_width(d) >= 8) {
     const DType bits = unsigned_of_width(bit_width(d));
     return bitcast(select(pred, bitcast(on_true, bits), bitcast(on_false, bits)), d);
@@ -192,7 +204,8 @@ Val TapeBuilder::select(Val pred, Val on_true, Val on_false) {
 Val TapeBuilder::convert(Val x, DType to) {
   if (x.dtype == to) return x;
   if (is_complex(x.dtype)) {
-    if (is_complex(to)) return complex(convert(real(x), real_part_of(to)), convert(imag(x), real_part_of(to)));
+    if (is_complex(to))
+      return complex(convert(real(x), real_part_of(to)), convert(imag(x), real_part_of(to)));
     if (is_pred(to)) return bit_or(convert(real(x), to), convert(imag(x), to));
     return convert(real(x), to);
   }
@@ -203,12 +216,15 @@ Val TapeBuilder::convert(Val x, DType to) {
 }
 
 Val TapeBuilder::real(Val x) { return is_complex(x.dtype) ? Val{x.re, -1, real_part_of(x.dtype)} : x; }
-Val TapeBuilder::imag(Val x) { return is_complex(x.dtype) ? Val{x.im, -1, real_part_of(x.dtype)} : zero(x.dtype); }
+Val TapeBuilder::imag(Val x) {
+  return is_complex(x.dtype) ? Val{x.im, -1, real_part_of(x.dtype)} : zero(x.dtype);
+}
 Val TapeBuilder::complex(Val re, Val im) { return {re.re, im.re, complex_of(re.dtype)}; }
 
 Val TapeBuilder::fma(Val x, Val y, Val z) {
   const DType wide = compute_dtype(x.dtype);
-  const int32_t a = widen(*this, x.re, x.dtype), b = widen(*this, y.re, x.dtype), c = widen(*this, z.re, x.dtype);
+  const int32_t a = widen(*this, x.re, x.dtype), b = widen(*this, y.re, x.dtype),
+                c = widen(*this, z.re, x.dtype);
   return {narrow(*this, push({Prim::kFma, wide, 0, a, b, c}), x.dtype), -1, x.dtype};
 }
 
@@ -225,26 +241,64 @@ Val TapeBuilder::is_finite(Val x) {
 }
 
 // Transcendental functions: one primitive on reals, a formula on complex numbers.
-Val TapeBuilder::sqrt(Val x) { return is_complex(x.dtype) ? complex_sqrt(*this, x) : real_unary(Prim::kSqrt, x); }
-Val TapeBuilder::rsqrt(Val x) { return is_complex(x.dtype) ? complex_rsqrt(*this, x) : real_unary(Prim::kRsqrt, x); }
-Val TapeBuilder::cbrt(Val x) { return is_complex(x.dtype) ? complex_cbrt(*this, x) : real_unary(Prim::kCbrt, x); }
-Val TapeBuilder::exp(Val x) { return is_complex(x.dtype) ? complex_exp(*this, x) : real_unary(Prim::kExp, x); }
-Val TapeBuilder::expm1(Val x) { return is_complex(x.dtype) ? complex_expm1(*this, x) : real_unary(Prim::kExpm1, x); }
-Val TapeBuilder::log(Val x) { return is_complex(x.dtype) ? complex_log(*this, x) : real_unary(Prim::kLog, x); }
-Val TapeBuilder::log1p(Val x) { return is_complex(x.dtype) ? complex_log1p(*this, x) : real_unary(Prim::kLog1p, x); }
-Val TapeBuilder::sin(Val x) { return is_complex(x.dtype) ? complex_sin(*this, x) : real_unary(Prim::kSin, x); }
-Val TapeBuilder::cos(Val x) { return is_complex(x.dtype) ? complex_cos(*this, x) : real_unary(Prim::kCos, x); }
-Val TapeBuilder::tan(Val x) { return is_complex(x.dtype) ? complex_tan(*this, x) : real_unary(Prim::kTan, x); }
-Val TapeBuilder::tanh(Val x) { return is_complex(x.dtype) ? complex_tanh(*this, x) : real_unary(Prim::kTanh, x); }
+Val TapeBuilder::sqrt(Val x) {
+  return is_complex(x.dtype) ? complex_sqrt(*this, x) : real_unary(Prim::kSqrt, x);
+}
+Val TapeBuilder::rsqrt(Val x) {
+  return is_complex(x.dtype) ? complex_rsqrt(*this, x) : real_unary(Prim::kRsqrt, x);
+}
+Val TapeBuilder::cbrt(Val x) {
+  return is_complex(x.dtype) ? complex_cbrt(*this, x) : real_unary(Prim::kCbrt, x);
+}
+Val TapeBuilder::exp(Val x) {
+  return is_complex(x.dtype) ? complex_exp(*this, x) : real_unary(Prim::kExp, x);
+}
+Val TapeBuilder::expm1(Val x) {
+  return is_complex(x.dtype) ? complex_expm1(*this, x) : real_unary(Prim::kExpm1, x);
+}
+Val TapeBuilder::log(Val x) {
+  return is_complex(x.dtype) ? complex_log(*this, x) : real_unary(Prim::kLog, x);
+}
+Val TapeBuilder::log1p(Val x) {
+  return is_complex(x.dtype) ? complex_log1p(*this, x) : real_unary(Prim::kLog1p, x);
+}
+Val TapeBuilder::sin(Val x) {
+  return is_complex(x.dtype) ? complex_sin(*this, x) : real_unary(Prim::kSin, x);
+}
+Val TapeBuilder::cos(Val x) {
+  return is_complex(x.dtype) ? complex_cos(*this, x) : real_unary(Prim::kCos, x);
+}
+Val TapeBuilder::tan(Val x) {
+  return is_complex(x.dtype) ? complex_tan(*this, x) : real_unary(Prim::kTan, x);
+}
+Val TapeBuilder::tanh(Val x) {
+  return is_complex(x.dtype) ? complex_tanh(*this, x) : real_unary(Prim::kTanh, x);
+}
 Val TapeBuilder::erf(Val x) { return real_unary(Prim::kErf, x); }
 Val TapeBuilder::atan2(Val y, Val x) { return real_binary(Prim::kAtan2, y, x); }
-Val TapeBuilder::asin(Val x) { return is_complex(x.dtype) ? complex_asin(*this, x) : real_unary(Prim::kAsin, x); }
-Val TapeBuilder::acos(Val x) { return is_complex(x.dtype) ? complex_acos(*this, x) : real_unary(Prim::kAcos, x); }
-Val TapeBuilder::atan(Val x) { return is_complex(x.dtype) ? complex_atan(*this, x) : real_unary(Prim::kAtan, x); }
-Val TapeBuilder::sinh(Val x) { return is_complex(x.dtype) ? complex_sinh(*this, x) : real_unary(Prim::kSinh, x); }
-Val TapeBuilder::cosh(Val x) { return is_complex(x.dtype) ? complex_cosh(*this, x) : real_unary(Prim::kCosh, x); }
-Val TapeBuilder::asinh(Val x) { return is_complex(x.dtype) ? complex_asinh(*this, x) : real_unary(Prim::kAsinh, x); }
-Val TapeBuilder::acosh(Val x) { return is_complex(x.dtype) ? complex_acosh(*this, x) : real_unary(Prim::kAcosh, x); }
-Val TapeBuilder::atanh(Val x) { return is_complex(x.dtype) ? complex_atanh(*this, x) : real_unary(Prim::kAtanh, x); }
+Val TapeBuilder::asin(Val x) {
+  return is_complex(x.dtype) ? complex_asin(*this, x) : real_unary(Prim::kAsin, x);
+}
+Val TapeBuilder::acos(Val x) {
+  return is_complex(x.dtype) ? complex_acos(*this, x) : real_unary(Prim::kAcos, x);
+}
+Val TapeBuilder::atan(Val x) {
+  return is_complex(x.dtype) ? complex_atan(*this, x) : real_unary(Prim::kAtan, x);
+}
+Val TapeBuilder::sinh(Val x) {
+  return is_complex(x.dtype) ? complex_sinh(*this, x) : real_unary(Prim::kSinh, x);
+}
+Val TapeBuilder::cosh(Val x) {
+  return is_complex(x.dtype) ? complex_cosh(*this, x) : real_unary(Prim::kCosh, x);
+}
+Val TapeBuilder::asinh(Val x) {
+  return is_complex(x.dtype) ? complex_asinh(*this, x) : real_unary(Prim::kAsinh, x);
+}
+Val TapeBuilder::acosh(Val x) {
+  return is_complex(x.dtype) ? complex_acosh(*this, x) : real_unary(Prim::kAcosh, x);
+}
+Val TapeBuilder::atanh(Val x) {
+  return is_complex(x.dtype) ? complex_atanh(*this, x) : real_unary(Prim::kAtanh, x);
+}
 
 }  // namespace armillary

@@ -7,26 +7,40 @@ namespace armillary {
 
 DType unsigned_of_width(int bits) {
   switch (bits) {
-    case 1: return DType::kU1;
-    case 2: return DType::kU2;
-    case 4: return DType::kU4;
-    case 8: return DType::kU8;
-    case 16: return DType::kU16;
-    case 32: return DType::kU32;
-    case 64: return DType::kU64;
+    case 1:
+      return DType::kU1;
+    case 2:
+      return DType::kU2;
+    case 4:
+      return DType::kU4;
+    case 8:
+      return DType::kU8;
+    case 16:
+      return DType::kU16;
+    case 32:
+      return DType::kU32;
+    case 64:
+      return DType::kU64;
   }
   throw internal_error("no unsigned integer has {} bits", bits);
 }
 
 DType signed_of_width(int bits) {
   switch (bits) {
-    case 1: return DType::kS1;
-    case 2: return DType::kS2;
-    case 4: return DType::kS4;
-    case 8: return DType::kS8;
-    case 16: return DType::kS16;
-    case 32: return DType::kS32;
-    case 64: return DType::kS64;
+    case 1:
+      return DType::kS1;
+    case 2:
+      return DType::kS2;
+    case 4:
+      return DType::kS4;
+    case 8:
+      return DType::kS8;
+    case 16:
+      return DType::kS16;
+    case 32:
+      return DType::kS32;
+    case 64:
+      return DType::kS64;
   }
   throw internal_error("no signed integer has {} bits", bits);
 }
@@ -42,7 +56,8 @@ Val TapeBuilder::bit_or(Val x, Val y) { return real_binary(Prim::kOr, x, y); }
 Val TapeBuilder::bit_xor(Val x, Val y) { return real_binary(Prim::kXor, x, y); }
 Val TapeBuilder::bit_not(Val x) { return real_unary(Prim::kNot, x); }
 
-// In the wide type the bits shifted out of a sub-byte integer are lost in the wrap, and an amount of at least its width gives 0.
+// In the wide type the bits shifted out of a sub-byte integer are lost in the wrap, and an amount of at least
+// its width gives 0.
 Val TapeBuilder::shl(Val x, Val y) { return real_binary(Prim::kShl, x, y); }
 
 // Sub-byte integers are zero-extended first; a negative amount becomes a huge one.
@@ -83,21 +98,25 @@ Val TapeBuilder::mulhi(Val x, Val y) {
 Val TapeBuilder::bitcast(Val x, DType to) {
   const DType from = x.dtype;
   if (from == to) return x;
-  if (bit_width(from) != bit_width(to)) throw internal_error("bitcast from {} to {} changes the width", to_string(from), to_string(to));
+  if (bit_width(from) != bit_width(to))
+    throw internal_error("bitcast from {} to {} changes the width", to_string(from), to_string(to));
   if (is_pred(from) || is_pred(to)) return convert(x, to);
   const Val half = constant_int(DType::kU64, 32);
   if (is_complex(from)) {  // c64: the real part lies first, in the low half
-    const Val low = convert(bitcast(real(x), DType::kU32), DType::kU64), high = convert(bitcast(imag(x), DType::kU32), DType::kU64);
+    const Val low = convert(bitcast(real(x), DType::kU32), DType::kU64),
+              high = convert(bitcast(imag(x), DType::kU32), DType::kU64);
     return bitcast(bit_or(low, shl(high, half)), to);
   }
   if (is_complex(to)) {
     const Val bits = bitcast(x, DType::kU64);
-    return complex(bitcast(convert(bits, DType::kU32), DType::kF32), bitcast(convert(shr_logical(bits, half), DType::kU32), DType::kF32));
+    return complex(bitcast(convert(bits, DType::kU32), DType::kF32),
+                   bitcast(convert(shr_logical(bits, half), DType::kU32), DType::kF32));
   }
   return {unary(Prim::kBitcast, to, x.re), -1, to};
 }
 
-// -NaN < -inf < ... < -0 < +0 < ... < +inf < NaN: as signed integers, with the magnitude of negative numbers complemented.
+// -NaN < -inf < ... < -0 < +0 < ... < +inf < NaN: as signed integers, with the magnitude of negative numbers
+// complemented.
 Val TapeBuilder::compare_total(Prim direction, Val x, Val y) {
   if (!is_float(x.dtype)) return compare(direction, x, y);
   if (is_narrow_float(x.dtype)) {  // odd encodings (fnuz, f4) order right after widening
@@ -114,11 +133,13 @@ Val TapeBuilder::compare_total(Prim direction, Val x, Val y) {
   return compare(direction, key(x), key(y));
 }
 
-// Rounds the mantissa to nearest even, then moves what the exponent cannot hold to infinity or (signed) zero. NaN stays as it is.
+// Rounds the mantissa to nearest even, then moves what the exponent cannot hold to infinity or (signed) zero.
+// NaN stays as it is.
 Val TapeBuilder::reduce_precision(Val x, int exponent_bits, int mantissa_bits) {
   if (is_narrow_float(x.dtype)) {
     const Val wide{widen(*this, x.re, x.dtype), -1, DType::kF32};
-    if (exponent_bits >= info(x.dtype).exponent_bits) exponent_bits = info(DType::kF32).exponent_bits;  // its subnormals stay
+    if (exponent_bits >= info(x.dtype).exponent_bits)
+      exponent_bits = info(DType::kF32).exponent_bits;  // its subnormals stay
     return {narrow(*this, reduce_precision(wide, exponent_bits, mantissa_bits).re, x.dtype), -1, x.dtype};
   }
   const DTypeInfo& format = info(x.dtype);
@@ -134,11 +155,16 @@ Val TapeBuilder::reduce_precision(Val x, int exponent_bits, int mantissa_bits) {
   }
   if (exponent_bits < format.exponent_bits) {
     const int bias = (1 << (exponent_bits - 1)) - 1;  // largest and, negated and plus one, least exponent
-    const Val exponent = bit_and(raw, bits(((uint64_t{1} << format.exponent_bits) - 1) << format.mantissa_bits));
+    const Val exponent =
+        bit_and(raw, bits(((uint64_t{1} << format.exponent_bits) - 1) << format.mantissa_bits));
     const Val sign = bit_and(raw, bits(sign_mask));
     const Val infinity = bits(((uint64_t{1} << format.exponent_bits) - 1) << format.mantissa_bits);
-    const Val too_large = compare(Prim::kGt, exponent, bits(static_cast<uint64_t>(format.exponent_bias + bias) << format.mantissa_bits));
-    const Val too_small = compare(Prim::kLe, exponent, bits(static_cast<uint64_t>(format.exponent_bias - bias) << format.mantissa_bits));
+    const Val too_large =
+        compare(Prim::kGt, exponent,
+                bits(static_cast<uint64_t>(format.exponent_bias + bias) << format.mantissa_bits));
+    const Val too_small =
+        compare(Prim::kLe, exponent,
+                bits(static_cast<uint64_t>(format.exponent_bias - bias) << format.mantissa_bits));
     raw = select(too_large, bit_or(sign, infinity), select(too_small, sign, raw));
   }
   return select(compare(Prim::kNe, x, x), x, bitcast(raw, x.dtype));

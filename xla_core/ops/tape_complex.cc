@@ -7,7 +7,9 @@
 namespace armillary {
 
 Parts parts_of(TapeBuilder& b, Val x) {
-  return {{&b, b.convert(b.real(x), DType::kF64)}, {&b, b.convert(b.imag(x), DType::kF64)}, x.dtype == DType::kC64};
+  return {{&b, b.convert(b.real(x), DType::kF64)},
+          {&b, b.convert(b.imag(x), DType::kF64)},
+          x.dtype == DType::kC64};
 }
 
 Val from_parts(Parts z, DType dtype) {
@@ -42,7 +44,8 @@ Real sum_of_products(Real a, Real c, Real b, Real d) {
   return fma(a, c, bd.value) + bd.error;
 }
 
-// re^2 + im^2 - 1 (or, for log1p, re^2 + 2 re + im^2: pass the linear term) with all rounding errors added back.
+// re^2 + im^2 - 1 (or, for log1p, re^2 + 2 re + im^2: pass the linear term) with all rounding errors added
+// back.
 Real squares_plus(Real re, Real im, Real other) {
   const Exact re2 = exact_product(re, re), im2 = exact_product(im, im);
   const Exact first = exact_sum(re2.value, other), second = exact_sum(first.value, im2.value);
@@ -87,10 +90,11 @@ Parts square_root(Parts z) {
   return z.with(pick(is_nan(x) & !infinite, x, re), pick(is_nan(x) & !infinite, x, im));
 }
 
-// As written: XLA, NumPy and C compilers agree on it for finite values.
+// As written, without recovery of infinities. The products of f32 parts are exact in f64, so a part of c64 is
+// rounded once.
 Val complex_mul(TapeBuilder& b, Val x, Val y) {
-  const Val xr = b.real(x), xi = b.imag(x), yr = b.real(y), yi = b.imag(y);
-  return b.complex(b.sub(b.mul(xr, yr), b.mul(xi, yi)), b.add(b.mul(xr, yi), b.mul(xi, yr)));
+  const Parts p = parts_of(b, x), q = parts_of(b, y);
+  return from_parts(p.with(p.re * q.re - p.im * q.im, p.re * q.im + p.im * q.re), x.dtype);
 }
 
 namespace {
@@ -100,16 +104,19 @@ Parts recover_quotient(Parts naive, Parts x, Parts y) {
   const Truth lost = is_nan(naive.re) & is_nan(naive.im);
   auto boxed = [](Real v) { return copysign(pick(is_infinite(v), literal(v, 1), 0.0), v); };
   const Truth by_zero = (y.re == 0.0) & (y.im == 0.0) & !(is_nan(x.re) & is_nan(x.im));
-  const Truth x_infinite = is_infinite(x.re) | is_infinite(x.im), y_infinite = is_infinite(y.re) | is_infinite(y.im);
+  const Truth x_infinite = is_infinite(x.re) | is_infinite(x.im),
+              y_infinite = is_infinite(y.re) | is_infinite(y.im);
   const Truth x_finite = is_finite(x.re) & is_finite(x.im), y_finite = is_finite(y.re) & is_finite(y.im);
   const Real zero_sign = copysign(kInfinity, y.re);
   const Real xr = boxed(x.re), xi = boxed(x.im), yr = boxed(y.re), yi = boxed(y.im);
   auto choose = [&](Real plain, Real zero, Real infinite, Real tiny) {
-    const Real fixed = pick(by_zero, zero, pick(x_infinite & y_finite, infinite, pick(y_infinite & x_finite, tiny, plain)));
+    const Real fixed =
+        pick(by_zero, zero, pick(x_infinite & y_finite, infinite, pick(y_infinite & x_finite, tiny, plain)));
     return pick(lost, fixed, plain);
   };
-  return naive.with(choose(naive.re, zero_sign * x.re, kInfinity * (xr * y.re + xi * y.im), 0.0 * (x.re * yr + x.im * yi)),
-                    choose(naive.im, zero_sign * x.im, kInfinity * (xi * y.re - xr * y.im), 0.0 * (x.im * yr - x.re * yi)));
+  return naive.with(
+      choose(naive.re, zero_sign * x.re, kInfinity * (xr * y.re + xi * y.im), 0.0 * (x.re * yr + x.im * yi)),
+      choose(naive.im, zero_sign * x.im, kInfinity * (xi * y.re - xr * y.im), 0.0 * (x.im * yr - x.re * yi)));
 }
 
 }  // namespace
@@ -118,14 +125,21 @@ Val complex_div(TapeBuilder& b, Val x, Val y) {
   const Parts n = parts_of(b, x), d = parts_of(b, y);
   if (n.roomy) {
     const Real norm = d.re * d.re + d.im * d.im;
-    return from_parts(recover_quotient(n.with((n.re * d.re + n.im * d.im) / norm, (n.im * d.re - n.re * d.im) / norm), n, d), x.dtype);
+    return from_parts(
+        recover_quotient(n.with((n.re * d.re + n.im * d.im) / norm, (n.im * d.re - n.re * d.im) / norm), n,
+                         d),
+        x.dtype);
   }
   const PowerOfTwo scale = scale_of(max(abs(d.re), abs(d.im)));
-  const Real c = d.re * scale.down * 0.25, e = d.im * scale.down * 0.25;  // parts below 1/2, so that products cannot overflow
+  const Real c = d.re * scale.down * 0.25,
+             e = d.im * scale.down * 0.25;  // parts below 1/2, so that products cannot overflow
   const Real norm = fma(c, c, e * e);
-  // The scale is undone before the division when it shrinks and after it when it grows: neither step overflows unless the quotient does.
-  const Real back = 0.25 * scale.down, shrink = min(back, literal(back, 1)), grow = max(back, literal(back, 1));
-  const Real re = sum_of_products(n.re, c, n.im, e) * shrink / norm * grow, im = sum_of_products(n.im, c, -n.re, e) * shrink / norm * grow;
+  // The scale is undone before the division when it shrinks and after it when it grows: neither step
+  // overflows unless the quotient does.
+  const Real back = 0.25 * scale.down, shrink = min(back, literal(back, 1)),
+             grow = max(back, literal(back, 1));
+  const Real re = sum_of_products(n.re, c, n.im, e) * shrink / norm * grow,
+             im = sum_of_products(n.im, c, -n.re, e) * shrink / norm * grow;
   return from_parts(recover_quotient(n.with(re, im), n, d), x.dtype);
 }
 
@@ -191,7 +205,8 @@ Parts exponential(Parts z) {
     re = e * c * rest, im = e * s * rest;
   }
   const Truth vanishes = z.re == -kInfinity, unknown = (z.re == kInfinity) & !is_finite(z.im);
-  return z.with(pick(vanishes, 0.0, pick(unknown, kInfinity, re)), pick(z.im == 0.0, z.im, pick(vanishes, 0.0, im)));
+  return z.with(pick(vanishes, 0.0, pick(unknown, kInfinity, re)),
+                pick(z.im == 0.0, z.im, pick(vanishes, 0.0, im)));
 }
 
 }  // namespace

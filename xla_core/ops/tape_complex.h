@@ -1,5 +1,6 @@
-// Complex functions written out in real arithmetic, for the builder only. For c64 the parts are computed in f64 and rounded once at the end, which is
-// the simplest way to full accuracy and keeps squares from overflowing; for c128 the formulas themselves take care.
+// Complex functions written out in real arithmetic, for the builder only. For c64 the parts are computed in
+// f64 and rounded once at the end, which is the simplest way to full accuracy and keeps squares from
+// overflowing; for c128 the formulas themselves take care.
 #pragma once
 
 #include "xla_core/ops/tape.h"

@@ -1,4 +1,5 @@
-// Complex recipes against the C library's long double functions: within 3 ULP of each part, and right at the edges.
+// Complex recipes against the C library's long double functions: within 3 ULP of each part, and right at the
+// edges.
 #include <gtest/gtest.h>
 
 #include <complex>
@@ -28,13 +29,16 @@ std::complex<double> evaluate(DType d, std::vector<std::complex<double>> argumen
   const DType part = real_part_of(d);
   for (size_t i = 0; i < arguments.size(); ++i) {
     x.push_back(b.arg(static_cast<int>(i), d));
-    evaluator.args[static_cast<int>(i)] = {TinyEvaluator::from_double(part, arguments[i].real()), TinyEvaluator::from_double(part, arguments[i].imag())};
+    evaluator.args[static_cast<int>(i)] = {TinyEvaluator::from_double(part, arguments[i].real()),
+                                           TinyEvaluator::from_double(part, arguments[i].imag())};
   }
   const Val result = recipe(b, x);
   const auto values = evaluator.run(tape);
   return read(d, values[result.re], result.im < 0 ? 0 : values[result.im]);
 }
-std::complex<double> call(DType d, Unary f, std::complex<double> z) { return evaluate(d, {z}, [&](auto& b, auto& x) { return (b.*f)(x[0]); }); }
+std::complex<double> call(DType d, Unary f, std::complex<double> z) {
+  return evaluate(d, {z}, [&](auto& b, auto& x) { return (b.*f)(x[0]); });
+}
 std::complex<double> call(DType d, Binary f, std::complex<double> z, std::complex<double> w) {
   return evaluate(d, {z, w}, [&](auto& b, auto& x) { return (b.*f)(x[0], x[1]); });
 }
@@ -44,7 +48,8 @@ double ulps(DType d, double got, long double want) {
   const double rounded = d == DType::kC64 ? static_cast<float>(want) : static_cast<double>(want);
   if (got == rounded || (std::isnan(got) && std::isnan(rounded))) return 0;
   if (!std::isfinite(got) || !std::isfinite(rounded)) return 1e9;
-  const double unit = d == DType::kC64 ? std::max(std::ldexp(1.0, std::ilogb(rounded) - 23), 0x1p-149) : std::max(std::ldexp(1.0, std::ilogb(rounded) - 52), 0x1p-1074);
+  const double unit = d == DType::kC64 ? std::max(std::ldexp(1.0, std::ilogb(rounded) - 23), 0x1p-149)
+                                       : std::max(std::ldexp(1.0, std::ilogb(rounded) - 52), 0x1p-1074);
   return static_cast<double>(std::fabs(static_cast<long double>(got) - want)) / unit;
 }
 
@@ -65,7 +70,8 @@ Exact exact_expm1(Exact z) {
 
 const Case kCases[] = {
     {"exp", &TapeBuilder::exp, [](Exact z) { return std::exp(z); }, 3},
-    {"expm1", &TapeBuilder::expm1, exact_expm1, 1e4},  // where e^x cos y passes 1 the real part cancels; the whole stays accurate
+    {"expm1", &TapeBuilder::expm1, exact_expm1,
+     1e4},  // where e^x cos y passes 1 the real part cancels; the whole stays accurate
     {"log", &TapeBuilder::log, [](Exact z) { return std::log(z); }, 3},
     {"log1p", &TapeBuilder::log1p, exact_log1p, 3},
     {"sqrt", &TapeBuilder::sqrt, [](Exact z) { return std::sqrt(z); }, 3},
@@ -99,7 +105,8 @@ TEST(ComplexTape, functions_stay_within_their_ulps_on_random_numbers) {
         const double off = std::max(ulps(d, got.real(), want.real()), ulps(d, got.imag(), want.imag()));
         if (off > worst) worst = off, where = z;
       }
-      EXPECT_LE(worst, d == DType::kC64 ? 1.01 : c.ulps_c128) << c.name << " of " << to_string(d) << " at " << where << " (seed 7)";
+      EXPECT_LE(worst, d == DType::kC64 ? 1.01 : c.ulps_c128)
+          << c.name << " of " << to_string(d) << " at " << where << " (seed 7)";
     }
 }
 
@@ -122,9 +129,12 @@ TEST(ComplexTape, products_and_quotients_are_those_of_the_field) {
   for (int i = 0; i < 2000; ++i) {
     const std::complex<double> z(normal(random), normal(random)), w(normal(random), normal(random));
     const __float128 a = z.real(), b = z.imag(), c = w.real(), e = w.imag();
-    const Exact want(static_cast<long double>((a * c + b * e) / (c * c + e * e)), static_cast<long double>((b * c - a * e) / (c * c + e * e)));
+    const Exact want(static_cast<long double>((a * c + b * e) / (c * c + e * e)),
+                     static_cast<long double>((b * c - a * e) / (c * c + e * e)));
     const std::complex<double> got = call(DType::kC128, &TapeBuilder::div, z, w);
-    EXPECT_LE(std::max(ulps(DType::kC128, got.real(), want.real()), ulps(DType::kC128, got.imag(), want.imag())), 3) << z.real() << " " << z.imag();
+    EXPECT_LE(
+        std::max(ulps(DType::kC128, got.real(), want.real()), ulps(DType::kC128, got.imag(), want.imag())), 3)
+        << z.real() << " " << z.imag();
   }
   const auto huge = call(DType::kC128, &TapeBuilder::div, {1e308, 1e308}, {1e308, 1e308});
   EXPECT_EQ(huge, (std::complex<double>(1, 0)));
@@ -158,7 +168,8 @@ TEST(ComplexTape, edge_values_are_those_of_the_c_library) {
     EXPECT_EQ(call(d, &TapeBuilder::atanh, {1, 0}).real(), kInf);
     EXPECT_EQ(call(d, &TapeBuilder::sign, {0, 0}), (std::complex<double>(0, 0)));
   }
-  const auto big = call(DType::kC128, &TapeBuilder::exp, {709.9, 1.5});  // e^709.9 alone is beyond f64, the parts are not
+  const auto big =
+      call(DType::kC128, &TapeBuilder::exp, {709.9, 1.5});  // e^709.9 alone is beyond f64, the parts are not
   const Exact want = std::exp(Exact(709.9, 1.5));
   EXPECT_LE(ulps(DType::kC128, big.real(), want.real()), 1000);
   EXPECT_TRUE(std::isfinite(call(DType::kC128, &TapeBuilder::sqrt, {1.7e308, 1.7e308}).real()));
@@ -176,7 +187,8 @@ TEST(ComplexTape, powers_know_zero_and_agree_with_the_c_library) {
     const std::complex<double> z(normal(random), normal(random)), w(normal(random), normal(random));
     const Exact want = std::pow(Exact(z.real(), z.imag()), Exact(w.real(), w.imag()));
     const std::complex<double> got = call(DType::kC128, &TapeBuilder::pow, z, w);
-    EXPECT_LE(std::abs(std::complex<double>(got.real() - static_cast<double>(want.real()), got.imag() - static_cast<double>(want.imag()))),
+    EXPECT_LE(std::abs(std::complex<double>(got.real() - static_cast<double>(want.real()),
+                                            got.imag() - static_cast<double>(want.imag()))),
               2e-15 * static_cast<double>(std::abs(want)));
   }
 }

@@ -1,4 +1,5 @@
-// Complex trigonometric and hyperbolic functions and their inverses, after W. Kahan, "Branch cuts for complex elementary functions" (1987).
+// Complex trigonometric and hyperbolic functions and their inverses, after W. Kahan, "Branch cuts for complex
+// elementary functions" (1987).
 #include <numbers>
 
 #include "xla_core/ops/real_expr.h"
@@ -8,7 +9,9 @@ namespace armillary {
 namespace {
 
 // A product that is 0 when its first factor is, even if the other overflows.
-Real product_with_zero(Real zero_or_not, Real other) { return pick(zero_or_not == 0.0, zero_or_not * copysign(1.0, other), zero_or_not * other); }
+Real product_with_zero(Real zero_or_not, Real other) {
+  return pick(zero_or_not == 0.0, zero_or_not * copysign(1.0, other), zero_or_not * other);
+}
 
 // cosh y and sinh y times e, kept apart from e so that a small partner can bring the product back into range.
 struct Hyperbolic {
@@ -46,7 +49,9 @@ Parts hyperbolic_tangent(Parts z) {
 struct Roots {
   Parts minus, plus;
 };
-Roots roots_of(Parts z) { return {square_root(z.with(1.0 - z.re, -z.im)), square_root(z.with(1.0 + z.re, z.im))}; }
+Roots roots_of(Parts z) {
+  return {square_root(z.with(1.0 - z.re, -z.im)), square_root(z.with(1.0 + z.re, z.im))};
+}
 
 Parts arc_sine(Parts z) {
   const Roots r = roots_of(z);
@@ -67,7 +72,8 @@ Parts hyperbolic_arc_tangent(Parts z) {
   const Real size = modulus(z);
   const Truth far = size > 1e150;
   const Real far_re = pick(size == kInfinity, 0.0, x / size / size);
-  return z.with(copysign(pick(far, far_re, near_re), z.re), pick(far, copysign(std::numbers::pi / 2, z.im), near_im));
+  return z.with(copysign(pick(far, far_re, near_re), z.re),
+                pick(far, copysign(std::numbers::pi / 2, z.im), near_im));
 }
 
 }  // namespace
@@ -77,15 +83,24 @@ Val complex_cos(TapeBuilder& b, Val x) { return from_parts(cosine(parts_of(b, x)
 Val complex_sinh(TapeBuilder& b, Val x) { return from_parts(over_i(sine(times_i(parts_of(b, x)))), x.dtype); }
 Val complex_cosh(TapeBuilder& b, Val x) { return from_parts(cosine(times_i(parts_of(b, x))), x.dtype); }
 Val complex_tanh(TapeBuilder& b, Val x) { return from_parts(hyperbolic_tangent(parts_of(b, x)), x.dtype); }
-Val complex_tan(TapeBuilder& b, Val x) { return from_parts(over_i(hyperbolic_tangent(times_i(parts_of(b, x)))), x.dtype); }
+Val complex_tan(TapeBuilder& b, Val x) {
+  return from_parts(over_i(hyperbolic_tangent(times_i(parts_of(b, x)))), x.dtype);
+}
 Val complex_asin(TapeBuilder& b, Val x) { return from_parts(arc_sine(parts_of(b, x)), x.dtype); }
 Val complex_acos(TapeBuilder& b, Val x) { return from_parts(arc_cosine(parts_of(b, x)), x.dtype); }
-Val complex_asinh(TapeBuilder& b, Val x) { return from_parts(over_i(arc_sine(times_i(parts_of(b, x)))), x.dtype); }
-Val complex_atanh(TapeBuilder& b, Val x) { return from_parts(hyperbolic_arc_tangent(parts_of(b, x)), x.dtype); }
-Val complex_atan(TapeBuilder& b, Val x) { return from_parts(over_i(hyperbolic_arc_tangent(times_i(parts_of(b, x)))), x.dtype); }
+Val complex_asinh(TapeBuilder& b, Val x) {
+  return from_parts(over_i(arc_sine(times_i(parts_of(b, x)))), x.dtype);
+}
+Val complex_atanh(TapeBuilder& b, Val x) {
+  return from_parts(hyperbolic_arc_tangent(parts_of(b, x)), x.dtype);
+}
+Val complex_atan(TapeBuilder& b, Val x) {
+  return from_parts(over_i(hyperbolic_arc_tangent(times_i(parts_of(b, x)))), x.dtype);
+}
 
 Val complex_acosh(TapeBuilder& b, Val x) {
-  const Parts z = parts_of(b, x), p = square_root(z.with(z.re - 1.0, z.im)), q = square_root(z.with(z.re + 1.0, z.im));
+  const Parts z = parts_of(b, x), p = square_root(z.with(z.re - 1.0, z.im)),
+              q = square_root(z.with(z.re + 1.0, z.im));
   return from_parts(z.with(asinh(p.re * q.re + p.im * q.im), 2.0 * atan2(p.im, q.re)), x.dtype);
 }
 

@@ -14,13 +14,21 @@ Val TapeBuilder::load(int operand, DType dtype, std::span<const int64_t> dims, s
   return v;
 }
 
-Val TapeBuilder::clamp_index(Val x, int64_t low, int64_t high) { return max(min(x, index_const(high)), index_const(low)); }
-Val TapeBuilder::floor_div(Val x, int64_t divisor) { return {binary(Prim::kDiv, DType::kS64, x.re, index_const(divisor).re), -1, DType::kS64}; }
-Val TapeBuilder::mod(Val x, int64_t divisor) { return {binary(Prim::kRem, DType::kS64, x.re, index_const(divisor).re), -1, DType::kS64}; }
+Val TapeBuilder::clamp_index(Val x, int64_t low, int64_t high) {
+  return max(min(x, index_const(high)), index_const(low));
+}
+Val TapeBuilder::floor_div(Val x, int64_t divisor) {
+  return {binary(Prim::kDiv, DType::kS64, x.re, index_const(divisor).re), -1, DType::kS64};
+}
+Val TapeBuilder::mod(Val x, int64_t divisor) {
+  return {binary(Prim::kRem, DType::kS64, x.re, index_const(divisor).re), -1, DType::kS64};
+}
 
-// A sum of index times stride, outermost first: what does not change with the inner loop then stands in front.
+// A sum of index times stride, outermost first: what does not change with the inner loop then stands in
+// front.
 Val TapeBuilder::linear_index(std::span<const int64_t> dims, std::span<const Val> index) {
-  if (dims.size() != index.size()) throw internal_error("{} indices into {} dimensions", index.size(), dims.size());
+  if (dims.size() != index.size())
+    throw internal_error("{} indices into {} dimensions", index.size(), dims.size());
   const Dims strides = strides_of(dims);
   Val linear;
   for (size_t d = 0; d < dims.size(); ++d) {
@@ -36,8 +44,10 @@ std::vector<Val> TapeBuilder::delinearize(Val linear, std::span<const int64_t> d
   size_t outermost = 0;  // what is left needs no remainder
   while (outermost < dims.size() && dims[outermost] == 1) ++outermost;
   for (size_t d = dims.size(); d-- > 0;) {
-    if (dims[d] == 1) index[d] = index_const(0);
-    else if (d == outermost) index[d] = linear;
+    if (dims[d] == 1)
+      index[d] = index_const(0);
+    else if (d == outermost)
+      index[d] = linear;
     else {
       const int64_t size = dims[d] > 0 ? dims[d] : 1;  // no element exists when a size is 0
       index[d] = mod(linear, size);

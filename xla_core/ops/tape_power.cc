@@ -35,7 +35,8 @@ Val TapeBuilder::pow(Val x, Val y) {
   if (!is_integer(x.dtype)) return real_binary(Prim::kPow, x, y);
   const DType wide = compute_dtype(x.dtype);
   if (wide == x.dtype) return integer_pow(*this, x, y);
-  return convert(integer_pow(*this, convert(x, wide), convert(y, wide)), x.dtype);  // wrapping once at the end is the same modulo 2^n
+  return convert(integer_pow(*this, convert(x, wide), convert(y, wide)),
+                 x.dtype);  // wrapping once at the end is the same modulo 2^n
 }
 
 }  // namespace armillary

@@ -29,16 +29,19 @@ Bits evaluate(std::vector<std::pair<DType, Bits>> arguments, F recipe) {
 }
 
 int64_t on_ints(DType d, int64_t x, int64_t y, Val (TapeBuilder::*method)(Val, Val)) {
-  const Bits bits = evaluate({{d, TinyEvaluator::wrap(d, x)}, {d, TinyEvaluator::wrap(d, y)}}, [&](auto& b, auto& v) { return (b.*method)(v[0], v[1]); });
+  const Bits bits = evaluate({{d, TinyEvaluator::wrap(d, x)}, {d, TinyEvaluator::wrap(d, y)}},
+                             [&](auto& b, auto& v) { return (b.*method)(v[0], v[1]); });
   return is_signed(d) ? TinyEvaluator::as_signed(d, bits) : static_cast<int64_t>(bits);
 }
 int64_t on_int(DType d, int64_t x, Val (TapeBuilder::*method)(Val)) {
-  const Bits bits = evaluate({{d, TinyEvaluator::wrap(d, x)}}, [&](auto& b, auto& v) { return (b.*method)(v[0]); });
+  const Bits bits =
+      evaluate({{d, TinyEvaluator::wrap(d, x)}}, [&](auto& b, auto& v) { return (b.*method)(v[0]); });
   return is_signed(d) ? TinyEvaluator::as_signed(d, bits) : static_cast<int64_t>(bits);
 }
 double on_floats(DType d, double x, double y, Val (TapeBuilder::*method)(Val, Val)) {
   return TinyEvaluator::as_double(
-      d, evaluate({{d, TinyEvaluator::from_double(d, x)}, {d, TinyEvaluator::from_double(d, y)}}, [&](auto& b, auto& v) { return (b.*method)(v[0], v[1]); }));
+      d, evaluate({{d, TinyEvaluator::from_double(d, x)}, {d, TinyEvaluator::from_double(d, y)}},
+                  [&](auto& b, auto& v) { return (b.*method)(v[0], v[1]); }));
 }
 
 TEST(Tape, sub_byte_integers_wrap_after_each_operation) {
@@ -53,9 +56,12 @@ TEST(Tape, sub_byte_integers_wrap_after_each_operation) {
       EXPECT_EQ(on_ints(DType::kS4, x, y, &B::rem), y == 0 ? x : x % y);
       const int64_t amount = y & 15;
       EXPECT_EQ(on_ints(DType::kS4, x, y, &B::shl), amount >= 4 ? 0 : wrap4(x << amount));
-      EXPECT_EQ(on_ints(DType::kS4, x, y, &B::shr_logical), amount >= 4 ? 0 : wrap4((x & 15) >> amount)) << x << " " << y;
-      EXPECT_EQ(on_ints(DType::kS4, x, y, &B::shr_arith), wrap4(x >> std::min<int64_t>(amount, 7))) << x << " " << y;
-      EXPECT_EQ(on_ints(DType::kU4, x & 15, y & 15, &B::shr_arith), wrap4(x >> std::min<int64_t>(amount, 7)) & 15);
+      EXPECT_EQ(on_ints(DType::kS4, x, y, &B::shr_logical), amount >= 4 ? 0 : wrap4((x & 15) >> amount))
+          << x << " " << y;
+      EXPECT_EQ(on_ints(DType::kS4, x, y, &B::shr_arith), wrap4(x >> std::min<int64_t>(amount, 7)))
+          << x << " " << y;
+      EXPECT_EQ(on_ints(DType::kU4, x & 15, y & 15, &B::shr_arith),
+                wrap4(x >> std::min<int64_t>(amount, 7)) & 15);
       EXPECT_EQ(on_ints(DType::kU4, x & 15, y & 15, &B::sub), (x - y) & 15);
       EXPECT_EQ(on_ints(DType::kU4, x & 15, y & 15, &B::max), std::max(x & 15, y & 15));
     }
@@ -82,7 +88,8 @@ TEST(Tape, integer_powers_square_and_wrap) {
   for (DType d : {DType::kS4, DType::kS8, DType::kS32, DType::kS64})
     for (int64_t base = -4; base <= 4; ++base)
       for (int64_t exponent = -3; exponent <= 7; ++exponent)
-        EXPECT_EQ(on_ints(d, base, exponent, &TapeBuilder::pow), expected(d, base, exponent)) << to_string(d) << " " << base << "^" << exponent;
+        EXPECT_EQ(on_ints(d, base, exponent, &TapeBuilder::pow), expected(d, base, exponent))
+            << to_string(d) << " " << base << "^" << exponent;
   EXPECT_EQ(on_ints(DType::kU8, 3, 200, &TapeBuilder::pow), expected(DType::kU8, 3, 200));
   EXPECT_EQ(on_ints(DType::kS64, 3, 1000003, &TapeBuilder::pow), expected(DType::kS64, 3, 1000003));
 }
@@ -116,8 +123,9 @@ TEST(Tape, total_order_puts_nans_outside_and_minus_zero_before_zero) {
   for (DType d : {DType::kF16, DType::kBF16, DType::kF32, DType::kF64})
     for (size_t i = 0; i < std::size(ordered); ++i)
       for (size_t j = 0; j < std::size(ordered); ++j) {
-        const Bits less = evaluate({{d, TinyEvaluator::from_double(d, ordered[i])}, {d, TinyEvaluator::from_double(d, ordered[j])}},
-                                   [](auto& b, auto& x) { return b.compare_total(Prim::kLt, x[0], x[1]); });
+        const Bits less = evaluate(
+            {{d, TinyEvaluator::from_double(d, ordered[i])}, {d, TinyEvaluator::from_double(d, ordered[j])}},
+            [](auto& b, auto& x) { return b.compare_total(Prim::kLt, x[0], x[1]); });
         EXPECT_EQ(less, Bits(i < j)) << to_string(d) << " " << ordered[i] << " " << ordered[j];
       }
 }
@@ -128,21 +136,34 @@ TEST(Tape, reducing_precision_to_a_type_equals_a_round_trip_through_it) {
     const uint32_t bits = static_cast<uint32_t>(random());
     const float x = std::bit_cast<float>(bits);
     if (std::isnan(x)) continue;
-    const Bits got = evaluate({{DType::kF32, bits}}, [](auto& b, auto& v) { return b.reduce_precision(v[0], 8, 7); });
+    const Bits got =
+        evaluate({{DType::kF32, bits}}, [](auto& b, auto& v) { return b.reduce_precision(v[0], 8, 7); });
     const double bf16 = decode_float(DType::kBF16, encode_float(DType::kBF16, x));
-    if (std::fabs(x) >= 0x1p-126f) { EXPECT_EQ(TinyEvaluator::as_double(DType::kF32, got), bf16) << x; }
-    const Bits half = evaluate({{DType::kF32, bits}}, [](auto& b, auto& v) { return b.reduce_precision(v[0], 5, 10); });
+    if (std::fabs(x) >= 0x1p-126f) {
+      EXPECT_EQ(TinyEvaluator::as_double(DType::kF32, got), bf16) << x;
+    }
+    const Bits half =
+        evaluate({{DType::kF32, bits}}, [](auto& b, auto& v) { return b.reduce_precision(v[0], 5, 10); });
     const double f16 = decode_float(DType::kF16, encode_float(DType::kF16, x));
     const double reduced = TinyEvaluator::as_double(DType::kF32, half);
-    if (std::fabs(x) >= 0x1p-14f) { EXPECT_EQ(reduced, f16) << x; }
-    if (std::fabs(x) < 0x1.fp-15f) { EXPECT_EQ(reduced, 0) << x; }  // subnormals are flushed
+    if (std::fabs(x) >= 0x1p-14f) {
+      EXPECT_EQ(reduced, f16) << x;
+    }
+    if (std::fabs(x) < 0x1.fp-15f) {
+      EXPECT_EQ(reduced, 0) << x;
+    }  // subnormals are flushed
   }
-  EXPECT_TRUE(std::isnan(TinyEvaluator::as_double(DType::kF32, evaluate({{DType::kF32, 0x7f800001}}, [](auto& b, auto& v) { return b.reduce_precision(v[0], 5, 2); }))));
+  EXPECT_TRUE(std::isnan(TinyEvaluator::as_double(
+      DType::kF32, evaluate({{DType::kF32, 0x7f800001}},
+                            [](auto& b, auto& v) { return b.reduce_precision(v[0], 5, 2); }))));
 }
 
 TEST(Tape, finiteness_is_false_on_infinities_and_nan) {
   for (DType d : {DType::kBF16, DType::kF32, DType::kF64}) {
-    auto finite = [&](double x) { return evaluate({{d, TinyEvaluator::from_double(d, x)}}, [](auto& b, auto& v) { return b.is_finite(v[0]); }); };
+    auto finite = [&](double x) {
+      return evaluate({{d, TinyEvaluator::from_double(d, x)}},
+                      [](auto& b, auto& v) { return b.is_finite(v[0]); });
+    };
     EXPECT_EQ(finite(1e30), 1u);
     for (double x : {kInf, -kInf, kNan}) EXPECT_EQ(finite(x), 0u);
   }

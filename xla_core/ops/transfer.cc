@@ -14,11 +14,14 @@ template <Op kOp>
 const Shape& tuple_operand(const OpContext& c, size_t elements) {
   check_signature(kOp, c);
   if (!c.operand(0).is_tuple() || c.operand(0).tuple.size() < elements)
-    throw user_error("operand 0 is {}, but {} needs what its start gives", to_string(c.operand(0)), to_string(kOp));
+    throw user_error("operand 0 is {}, but {} needs what its start gives", to_string(c.operand(0)),
+                     to_string(kOp));
   return c.operand(0);
 }
 
-Shape copy_done_shape(const OpContext& c) { return tuple_operand<Op::copy_done>(c, 2).tuple[0].without_layout(); }
+Shape copy_done_shape(const OpContext& c) {
+  return tuple_operand<Op::copy_done>(c, 2).tuple[0].without_layout();
+}
 
 Shape send_shape(const OpContext& c) {
   check_signature(Op::send, c);
@@ -62,20 +65,57 @@ std::vector<OpDef> transfer_rows() {
   const std::vector<Attr> channel = {Attr::channel_id, Attr::is_host_transfer};
   constexpr uint32_t outside = kHasEffect | kCannotRun;
   return {
-      {.op = Op::copy_start, .arity = 1, .traits = kAsyncStart, .optional = {Attr::cross_program_prefetch_index},
-       .doc = "Starts a copy between memories: (target, source, context).", .infer = copy_start_shape},
-      {.op = Op::copy_done, .arity = 1, .traits = kAsyncDone, .doc = "Waits for a copy.", .infer = copy_done_shape},
-      {.op = Op::send, .stablehlo = "send", .arity = 2, .traits = outside | kAsyncStart, .optional = channel, .doc = "Starts to send operand 0 over a channel.",
+      {.op = Op::copy_start,
+       .arity = 1,
+       .traits = kAsyncStart,
+       .optional = {Attr::cross_program_prefetch_index},
+       .doc = "Starts a copy between memories: (target, source, context).",
+       .infer = copy_start_shape},
+      {.op = Op::copy_done,
+       .arity = 1,
+       .traits = kAsyncDone,
+       .doc = "Waits for a copy.",
+       .infer = copy_done_shape},
+      {.op = Op::send,
+       .stablehlo = "send",
+       .arity = 2,
+       .traits = outside | kAsyncStart,
+       .optional = channel,
+       .doc = "Starts to send operand 0 over a channel.",
        .infer = send_shape},
-      {.op = Op::send_done, .arity = 1, .traits = outside | kAsyncDone, .optional = channel, .doc = "Waits for a send.", .infer = send_done_shape},
-      {.op = Op::recv, .stablehlo = "recv", .arity = 1, .traits = outside | kAsyncStart | kNeedsShape, .optional = channel,
-       .doc = "Starts to receive a value over a channel.", .infer = recv_shape},
-      {.op = Op::recv_done, .arity = 1, .traits = outside | kAsyncDone, .optional = channel, .doc = "Waits for a value and gives it with a token.",
+      {.op = Op::send_done,
+       .arity = 1,
+       .traits = outside | kAsyncDone,
+       .optional = channel,
+       .doc = "Waits for a send.",
+       .infer = send_done_shape},
+      {.op = Op::recv,
+       .stablehlo = "recv",
+       .arity = 1,
+       .traits = outside | kAsyncStart | kNeedsShape,
+       .optional = channel,
+       .doc = "Starts to receive a value over a channel.",
+       .infer = recv_shape},
+      {.op = Op::recv_done,
+       .arity = 1,
+       .traits = outside | kAsyncDone,
+       .optional = channel,
+       .doc = "Waits for a value and gives it with a token.",
        .infer = recv_done_shape},
-      {.op = Op::infeed, .stablehlo = "infeed", .arity = 1, .traits = outside | kNeedsShape, .optional = {Attr::infeed_config},
-       .doc = "Takes a value from the host's queue.", .infer = infeed_shape},
-      {.op = Op::outfeed, .stablehlo = "outfeed", .arity = 2, .traits = outside, .optional = {Attr::outfeed_config, Attr::outfeed_shape},
-       .doc = "Gives a value to the host's queue.", .infer = outfeed_shape},
+      {.op = Op::infeed,
+       .stablehlo = "infeed",
+       .arity = 1,
+       .traits = outside | kNeedsShape,
+       .optional = {Attr::infeed_config},
+       .doc = "Takes a value from the host's queue.",
+       .infer = infeed_shape},
+      {.op = Op::outfeed,
+       .stablehlo = "outfeed",
+       .arity = 2,
+       .traits = outside,
+       .optional = {Attr::outfeed_config, Attr::outfeed_shape},
+       .doc = "Gives a value to the host's queue.",
+       .infer = outfeed_shape},
   };
 }
 
