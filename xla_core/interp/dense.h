@@ -14,14 +14,15 @@ namespace armillary {
 
 using Complex = std::complex<double>;
 
+// T: int64_t, a floating-point type or a complex one.
 template <class T>
 T element_as(const Literal& literal, int64_t i) {
-  if constexpr (std::is_same_v<T, Complex>)
-    return literal.get_complex(i);
-  else if constexpr (std::is_same_v<T, double>)
-    return literal.get_double(i);
-  else
+  if constexpr (std::is_integral_v<T>)
     return literal.get_int(i);
+  else if constexpr (std::is_floating_point_v<T>)
+    return static_cast<T>(literal.get_double(i));
+  else
+    return static_cast<T>(literal.get_complex(i));
 }
 
 template <class T>

@@ -1,5 +1,4 @@
-// dot, ragged-dot and scaled-dot: products in double, 64-bit integers or complex double, rounded once at the
-// end.
+// dot, ragged-dot and scaled-dot, in the accumulators that DESIGN names.
 #include <algorithm>
 
 #include "xla_core/base/parallel_for.h"
@@ -34,21 +33,43 @@ struct Side {
   }
 };
 
-// u64 and s64 wrap alike; narrower integers wrap when they are stored.
+using ComplexF32 = std::complex<float>;
+
+float times(float a, float b) { return a * b; }
+double times(double a, double b) { return a * b; }
+int64_t times(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+}
+template <class F>
+std::complex<F> times(std::complex<F> a,
+                      std::complex<F> b) {  // without the library's care for infinities: as HLO's multiply
+  return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
+}
 template <class T>
-T inner_product(const T* a, const T* b, int64_t n) {
-  if constexpr (std::is_same_v<T, int64_t>) {
-    uint64_t sum = 0;
-    for (int64_t k = 0; k < n; ++k) sum += static_cast<uint64_t>(a[k]) * static_cast<uint64_t>(b[k]);
-    return static_cast<int64_t>(sum);
-  } else {
-    T sum = 0;
-    for (int64_t k = 0; k < n; ++k) sum += a[k] * b[k];
-    return sum;
-  }
+T plus(T a, T b) {
+  return a + b;
+}
+template <>
+int64_t plus(int64_t a, int64_t b) {  // u64 and s64 wrap alike; narrower integers wrap when they are stored
+  return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
 }
 
-template <class T>
+// Terms are accumulated in T one by one, as the dtype demands; the partial sums of a long product meet in
+// double, so that its error does not grow with its length.
+constexpr int64_t kTermsInOrder = 32;
+
+template <class T, class Wide>
+Wide inner_product(const T* a, const T* b, int64_t n) {
+  Wide total{};
+  for (int64_t begin = 0; begin < n; begin += kTermsInOrder) {
+    T sum{};
+    for (int64_t k = begin; k < std::min(n, begin + kTermsInOrder); ++k) sum = plus(sum, times(a[k], b[k]));
+    total = plus(total, static_cast<Wide>(sum));
+  }
+  return total;
+}
+
+template <class T, class Wide>
 void multiply(const Side& lhs, const Side& rhs, Literal& result) {
   const std::vector<T> a = values_of<T>(lhs.sorted), b = values_of<T>(rhs.sorted);
   const int64_t depth = lhs.depth, cols = rhs.rows;
@@ -56,18 +77,26 @@ void multiply(const Side& lhs, const Side& rhs, Literal& result) {
     for (int64_t r = begin; r < end; ++r)
       for (int64_t c = 0; c < cols; ++c) {
         const T* right = b.data() + ((r / lhs.rows) * cols + c) * depth;
-        set_element<T>(result, r * cols + c, inner_product(a.data() + r * depth, right, depth));
+        set_element<Wide>(result, r * cols + c, inner_product<T, Wide>(a.data() + r * depth, right, depth));
       }
   });
 }
 
-// Pred is an integer here: its sum of products is an "or of ands" once it is stored as pred.
-DType number_dtype(const Literal& a, const Literal& b, DType result) {
-  for (DType d : {a.dtype(), b.dtype(), result})
-    if (is_complex(d)) return DType::kC128;
-  for (DType d : {a.dtype(), b.dtype(), result})
-    if (is_float(d)) return DType::kF64;
-  return DType::kS64;
+// The widest of the three types decides. Pred is an integer here: its sum of products is an "or of ands" once
+// it is stored as pred.
+void multiply_as_numbers(const Side& lhs, const Side& rhs, Literal& result) {
+  bool any_complex = false, any_float = false, wide = false;
+  for (DType d : {lhs.sorted.dtype(), rhs.sorted.dtype(), result.dtype()}) {
+    any_complex |= is_complex(d);
+    any_float |= is_float(d);
+    wide |= real_part_of(d) == DType::kF64;
+  }
+  if (any_complex)
+    return wide ? multiply<Complex, Complex>(lhs, rhs, result)
+                : multiply<ComplexF32, Complex>(lhs, rhs, result);
+  if (any_float)
+    return wide ? multiply<double, double>(lhs, rhs, result) : multiply<float, double>(lhs, rhs, result);
+  multiply<int64_t, int64_t>(lhs, rhs, result);
 }
 
 Literal dot_general(const Literal& a, const Literal& b, const DotDims& dims, DType result_dtype) {
@@ -76,9 +105,7 @@ Literal dot_general(const Literal& a, const Literal& b, const DotDims& dims, DTy
     throw user_error("{} and {} do not fit together in a dot", to_string(a.shape()), to_string(b.shape()));
   Literal result(
       Shape(result_dtype, concatenated({selected(a.shape().dims, dims.lhs_batch), lhs.free, rhs.free})));
-  if (result.size() > 0)
-    with_number_type(number_dtype(a, b, result_dtype),
-                     [&](auto zero) { multiply<decltype(zero)>(lhs, rhs, result); });
+  if (result.size() > 0) multiply_as_numbers(lhs, rhs, result);
   return result;
 }
 
