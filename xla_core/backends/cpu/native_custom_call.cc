@@ -1,17 +1,41 @@
 // custom-call, and the ids of the one device a program runs on.
 #include <cstring>
 
+#include "xla_core/backends/cpu/native/custom_calls.h"
 #include "xla_core/backends/cpu/native_parts.h"
 
 namespace armillary::cpu {
 namespace {
+
+bool can_call(const Instruction& i, std::string* why) {
+  const std::string& target = i.attrs().text(Attr::custom_call_target);
+  std::string reason;
+  if (native::knows_custom_call(target, &reason)) return true;
+  if (why) *why = reason.empty() ? "no implementation of custom call target \"" + target + "\"" : reason;
+  return false;
+}
+
+NativeFunction make_custom_call(const Instruction& i, FunctionTable&) {
+  const std::string target = i.attrs().text(Attr::custom_call_target),
+                    config = i.attrs().raw(Attr::backend_config);
+  return [arrays = Arrays(i), target, config](std::byte* const* buffers) {
+    const std::vector<native::ArrayRef> bound = arrays.bound(buffers);
+    const std::span all(bound);
+    std::string error;
+    if (!native::run_custom_call(target, config, all.first(arrays.inputs()), all.subspan(arrays.inputs()),
+                                 &error))
+      throw unsupported_error("custom call {}: {}", target, error);
+  };
+}
 
 NativeFunction make_zero(const Instruction& i, FunctionTable&) {
   const auto bytes = static_cast<size_t>(i.shape().byte_size());
   return [bytes](std::byte* const* buffers) { std::memset(buffers[0], 0, bytes); };
 }
 
-constexpr NativeRow kRows[] = {{Op::partition_id, make_zero}, {Op::replica_id, make_zero}};
+constexpr NativeRow kRows[] = {{Op::custom_call, make_custom_call, can_call},
+                               {Op::partition_id, make_zero},
+                               {Op::replica_id, make_zero}};
 
 }  // namespace
 

@@ -1,4 +1,6 @@
 // Random bits, transforms and factorisations.
+#include "xla_core/backends/cpu/native/fft.h"
+#include "xla_core/backends/cpu/native/linalg.h"
 #include "xla_core/backends/cpu/native/rng.h"
 #include "xla_core/backends/cpu/native_parts.h"
 
@@ -7,14 +9,57 @@ namespace {
 
 NativeFunction make_random_bits(const Instruction& i, FunctionTable&) {
   const std::string& name = i.attrs().text(Attr::algorithm);
-  const auto algorithm = name == "rng_three_fry" ? native::RngAlgorithm::kThreeFry : native::RngAlgorithm::kPhilox;
+  const auto algorithm =
+      name == "rng_three_fry" ? native::RngAlgorithm::kThreeFry : native::RngAlgorithm::kPhilox;
   return [arrays = Arrays(i), algorithm](std::byte* const* buffers) {
     const std::vector<native::ArrayRef> bound = arrays.bound(buffers);
     native::rng_bit_generator(algorithm, bound[0], bound[1], bound[2]);
   };
 }
 
-constexpr NativeRow kRows[] = {{Op::rng_bit_generator, make_random_bits}};
+NativeFunction make_fft(const Instruction& i, FunctionTable&) {
+  using native::FftKind;
+  const std::string& type = i.attrs().text(Attr::fft_type);
+  const FftKind kind = type == "FFT"    ? FftKind::kFft
+                       : type == "IFFT" ? FftKind::kIfft
+                       : type == "RFFT" ? FftKind::kRfft
+                                        : FftKind::kIrfft;
+  return [arrays = Arrays(i), kind, lengths = i.attrs().ints(Attr::fft_length)](std::byte* const* buffers) {
+    const std::vector<native::ArrayRef> bound = arrays.bound(buffers);
+    native::fft(kind, lengths, bound[0], bound[1]);
+  };
+}
+
+NativeFunction make_cholesky(const Instruction& i, FunctionTable&) {
+  return [arrays = Arrays(i), lower = i.attrs().flag(Attr::lower)](std::byte* const* buffers) {
+    const std::vector<native::ArrayRef> bound = arrays.bound(buffers);
+    native::cholesky(bound[0], lower, bound[1]);
+  };
+}
+
+NativeFunction make_triangular_solve(const Instruction& i, FunctionTable&) {
+  using Solve = native::TriangularSolve;
+  const Attrs& a = i.attrs();
+  const std::string transpose = a.text(Attr::transpose_a, "NO_TRANSPOSE");
+  Solve how;
+  how.left_side = a.flag(Attr::left_side);
+  how.lower = a.flag(Attr::lower);
+  how.unit_diagonal = a.flag(Attr::unit_diagonal);
+  how.transpose = transpose == "TRANSPOSE" ? Solve::kTranspose
+                  : transpose == "ADJOINT" ? Solve::kAdjoint
+                                           : Solve::kNone;
+  return [arrays = Arrays(i), how](std::byte* const* buffers) {
+    const std::vector<native::ArrayRef> bound = arrays.bound(buffers);
+    native::triangular_solve(bound[0], bound[1], how, bound[2]);
+  };
+}
+
+bool solves_in_place(const Instruction&, int64_t operand, int64_t) { return operand == 1; }
+
+constexpr NativeRow kRows[] = {{Op::rng_bit_generator, make_random_bits},
+                               {Op::fft, make_fft},
+                               {Op::cholesky, make_cholesky},
+                               {Op::triangular_solve, make_triangular_solve, nullptr, solves_in_place}};
 
 }  // namespace
 

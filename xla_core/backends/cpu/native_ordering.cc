@@ -20,14 +20,19 @@ bool is_scalar_constant(const Instruction& i, bool nan) {
   return nan ? std::isnan(value) : value == 0;
 }
 
-// The parameter behind JAX's canonical form of a float key, where zeros are equal and NaNs are too: select(x != x, nan, select(x == 0, 0, x)).
+// The parameter behind JAX's canonical form of a float key, where zeros are equal and NaNs are too: select(x
+// != x, nan, select(x == 0, 0, x)).
 const Instruction* canonical_key(const Instruction& i) {
-  if (!i.is(Op::select) || !is_compare(*i.operand(0), "NE") || !is_scalar_constant(*i.operand(1), true)) return nullptr;
+  if (!i.is(Op::select) || !is_compare(*i.operand(0), "NE") || !is_scalar_constant(*i.operand(1), true))
+    return nullptr;
   const Instruction& zeros = *i.operand(2);
-  if (!zeros.is(Op::select) || !is_compare(*zeros.operand(0), "EQ") || !is_scalar_constant(*zeros.operand(1), false)) return nullptr;
+  if (!zeros.is(Op::select) || !is_compare(*zeros.operand(0), "EQ") ||
+      !is_scalar_constant(*zeros.operand(1), false))
+    return nullptr;
   const Instruction* x = zeros.operand(2);
   const Instruction &unequal = *i.operand(0), &equal = *zeros.operand(0);
-  const bool same = unequal.operand(0) == x && unequal.operand(1) == x && equal.operand(0) == x && equal.operand(1) == zeros.operand(1);
+  const bool same = unequal.operand(0) == x && unequal.operand(1) == x && equal.operand(0) == x &&
+                    equal.operand(1) == zeros.operand(1);
   return x->is(Op::parameter) && same ? x : nullptr;
 }
 
@@ -45,7 +50,8 @@ std::optional<native::KeyOrder> order_by_first(const Computation& c) {
   if (!left || !right || !left->is(Op::parameter) || !right->is(Op::parameter)) return std::nullopt;
   const int64_t first = left->parameter_number(), second = right->parameter_number();
   if (first + second != 1 || !native::KeyReader::supports(left->dtype())) return std::nullopt;
-  // Without a total order, NaNs are neither before nor after anything; only a comparator can say what comes of that.
+  // Without a total order, NaNs are neither before nor after anything; only a comparator can say what comes
+  // of that.
   if (is_float(left->dtype()) && root.attrs().text(Attr::type, "FLOAT") != "TOTALORDER") return std::nullopt;
   return native::KeyOrder{.descending = less != (first == 0), .canonical = canonical};
 }

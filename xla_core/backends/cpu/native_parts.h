@@ -36,11 +36,11 @@ struct NativeRow {
   bool (*may_share)(const Instruction&, int64_t operand, int64_t leaf) = nullptr;
 };
 
-std::span<const NativeRow> contraction_rows();   // dot, convolution
-std::span<const NativeRow> ordering_rows();      // sort, topk
-std::span<const NativeRow> scattering_rows();    // scatter, select-and-scatter
-std::span<const NativeRow> numeric_rows();       // fft, cholesky, triangular-solve, random bits
-std::span<const NativeRow> custom_call_rows();   // custom-call, device ids
+std::span<const NativeRow> contraction_rows();  // dot, convolution
+std::span<const NativeRow> ordering_rows();     // sort, topk
+std::span<const NativeRow> scattering_rows();   // scatter, select-and-scatter
+std::span<const NativeRow> numeric_rows();      // fft, cholesky, triangular-solve, random bits
+std::span<const NativeRow> custom_call_rows();  // custom-call, device ids
 
 // Machine code for a callee over scalars, by number in the table's pointers.
 int add_scalar_function(const Computation& c, FunctionTable& functions);

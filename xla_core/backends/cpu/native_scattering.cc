@@ -7,14 +7,17 @@
 namespace armillary::cpu {
 namespace {
 
-bool is_parameter(const Instruction& i, int64_t number) { return i.is(Op::parameter) && i.parameter_number() == number; }
+bool is_parameter(const Instruction& i, int64_t number) {
+  return i.is(Op::parameter) && i.parameter_number() == number;
+}
 
 // What a computation does with its parameters, when it is one of the combiners that native code knows.
 native::Combiner combiner_of(const Computation& c) {
   using native::Combiner;
-  static constexpr std::pair<Op, Combiner> kKnown[] = {{Op::add, Combiner::kAdd},         {Op::multiply, Combiner::kMultiply},
-                                                       {Op::minimum, Combiner::kMinimum}, {Op::maximum, Combiner::kMaximum},
-                                                       {Op::and_, Combiner::kAnd},        {Op::or_, Combiner::kOr}};
+  static constexpr std::pair<Op, Combiner> kKnown[] = {
+      {Op::add, Combiner::kAdd},         {Op::multiply, Combiner::kMultiply},
+      {Op::minimum, Combiner::kMinimum}, {Op::maximum, Combiner::kMaximum},
+      {Op::and_, Combiner::kAnd},        {Op::or_, Combiner::kOr}};
   const Instruction& root = *c.root();
   const auto operands = static_cast<int64_t>(c.parameters().size()) / 2;
   if (operands == 1 && is_parameter(root, 1)) return Combiner::kAssign;
@@ -23,8 +26,8 @@ native::Combiner combiner_of(const Computation& c) {
     for (int64_t k = 0; assigns && k < operands; ++k) assigns = is_parameter(*root.operand(k), operands + k);
     if (assigns) return Combiner::kAssign;
   }
-  if (operands != 1 || root.num_operands() != 2 || !root.operand(0)->is(Op::parameter) || !root.operand(1)->is(Op::parameter) ||
-      root.operand(0) == root.operand(1))
+  if (operands != 1 || root.num_operands() != 2 || !root.operand(0)->is(Op::parameter) ||
+      !root.operand(1)->is(Op::parameter) || root.operand(0) == root.operand(1))
     return Combiner::kFunction;
   for (const auto& [op, combiner] : kKnown)
     if (root.is(op)) return combiner;
@@ -58,29 +61,37 @@ NativeFunction make_scatter(const Instruction& i, FunctionTable& functions) {
     function = add_scalar_function(c, functions);
   }
   const auto operands = static_cast<size_t>(i.num_operands() / 2);
-  return [arrays = Arrays(i), spec, function, operands, table = functions.pointers](std::byte* const* buffers) {
-    const std::vector<native::ArrayRef> bound = arrays.bound(buffers);
-    native::ScatterSpec ready = spec;
-    if (function >= 0) ready.function = (*table)[function];
-    const std::span all(bound);
-    native::scatter(all.first(operands), bound[operands], all.subspan(operands + 1, operands), ready, all.subspan(arrays.inputs()));
-  };
+  return
+      [arrays = Arrays(i), spec, function, operands, table = functions.pointers](std::byte* const* buffers) {
+        const std::vector<native::ArrayRef> bound = arrays.bound(buffers);
+        native::ScatterSpec ready = spec;
+        if (function >= 0) ready.function = (*table)[function];
+        const std::span all(bound);
+        native::scatter(all.first(operands), bound[operands], all.subspan(operands + 1, operands), ready,
+                        all.subspan(arrays.inputs()));
+      };
 }
 
-bool scatters_in_place(const Instruction& i, int64_t operand, int64_t leaf) { return operand == leaf && operand < i.num_operands() / 2; }
+bool scatters_in_place(const Instruction& i, int64_t operand, int64_t leaf) {
+  return operand == leaf && operand < i.num_operands() / 2;
+}
 
 native::SelectAndScatterSpec::Select select_of(const Computation& c) {
   using Spec = native::SelectAndScatterSpec;
   const Instruction& root = *c.root();
-  if (!root.is(Op::compare) || !is_parameter(*root.operand(0), 0) || !is_parameter(*root.operand(1), 1)) return Spec::kSelectFunction;
+  if (!root.is(Op::compare) || !is_parameter(*root.operand(0), 0) || !is_parameter(*root.operand(1), 1))
+    return Spec::kSelectFunction;
   const std::string& direction = root.attrs().text(Attr::direction);
   if (root.attrs().text(Attr::type, "FLOAT") == "TOTALORDER") return Spec::kSelectFunction;
-  return direction == "GE" ? Spec::kGreaterEqual : direction == "LE" ? Spec::kLessEqual : Spec::kSelectFunction;
+  return direction == "GE"   ? Spec::kGreaterEqual
+         : direction == "LE" ? Spec::kLessEqual
+                             : Spec::kSelectFunction;
 }
 
 bool can_select_and_scatter(const Instruction& i, std::string* why) {
   const Attrs& a = i.attrs();
-  return kernels::can_lower_scalar(*a.callee(Attr::select), why) && kernels::can_lower_scalar(*a.callee(Attr::scatter), why);
+  return kernels::can_lower_scalar(*a.callee(Attr::select), why) &&
+         kernels::can_lower_scalar(*a.callee(Attr::scatter), why);
 }
 
 NativeFunction make_select_and_scatter(const Instruction& i, FunctionTable& functions) {
@@ -89,7 +100,9 @@ NativeFunction make_select_and_scatter(const Instruction& i, FunctionTable& func
   spec.window = a.window();
   spec.select = select_of(*a.callee(Attr::select));
   spec.combine = combiner_of(*a.callee(Attr::scatter));
-  const int select = native::select_is_typed(spec.select, i.dtype()) ? -1 : add_scalar_function(*a.callee(Attr::select), functions);
+  const int select = native::select_is_typed(spec.select, i.dtype())
+                         ? -1
+                         : add_scalar_function(*a.callee(Attr::select), functions);
   int combine = -1;
   if (!native::scatter_knows(spec.combine, i.dtype())) {
     spec.combine = native::Combiner::kFunction;

@@ -11,7 +11,8 @@ namespace {
 const NativeRow* row_of(Op op) {
   static const std::map<Op, const NativeRow*> rows = [] {
     std::map<Op, const NativeRow*> all;
-    for (std::span<const NativeRow> family : {contraction_rows(), ordering_rows(), scattering_rows(), numeric_rows(), custom_call_rows()})
+    for (std::span<const NativeRow> family :
+         {contraction_rows(), ordering_rows(), scattering_rows(), numeric_rows(), custom_call_rows()})
       for (const NativeRow& row : family) all[row.op] = &row;
     return all;
   }();
@@ -36,7 +37,9 @@ std::vector<native::ArrayRef> Arrays::bound(std::byte* const* buffers) const {
   return out;
 }
 
-int add_scalar_function(const Computation& c, FunctionTable& functions) { return functions.add(kernels::lower_scalar_computation(c)); }
+int add_scalar_function(const Computation& c, FunctionTable& functions) {
+  return functions.add(kernels::lower_scalar_computation(c));
+}
 
 bool has_native_step(const Instruction& i, std::string* why) {
   const NativeRow* row = row_of(i.op());

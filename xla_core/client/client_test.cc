@@ -1,0 +1,193 @@
+// Programs on the cpu against the interpreter, through the whole way.
+#include "xla_core/client/client.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "xla_core/hlo/text.h"
+#include "xla_core/interp/interpreter.h"
+
+namespace armillary {
+namespace {
+
+Literal random_literal(const Shape& shape, unsigned seed) {
+  std::mt19937 random(seed);
+  std::normal_distribution<double> normal;
+  Literal literal(shape);
+  for (int64_t i = 0; i < literal.size(); ++i) {
+    if (is_float(shape.dtype)) {
+      literal.set_double(i, normal(random));
+    } else if (is_complex(shape.dtype)) {
+      literal.set_complex(i, {normal(random), normal(random)});
+    } else {
+      literal.set_int(i, random() % 7);
+    }
+  }
+  return literal;
+}
+
+void expect_close(const Literal& got, const Literal& want, double tolerance) {
+  if (want.is_tuple()) {
+    for (size_t k = 0; k < want.tuple().size(); ++k) expect_close(got.tuple()[k], want.tuple()[k], tolerance);
+    return;
+  }
+  ASSERT_EQ(got.size(), want.size());
+  for (int64_t i = 0; i < want.size(); ++i) {
+    const double g = got.get_double(i), w = want.get_double(i);
+    if (std::isnan(w) && std::isnan(g)) continue;
+    ASSERT_NEAR(g, w, tolerance * std::max(1.0, std::abs(w)))
+        << "element " << i << " of " << to_string(want.shape());
+  }
+}
+
+// Compiles, runs with random arguments, and compares with the interpreter on the module as it was written.
+void run_and_compare(std::string_view text, double tolerance = 1e-5) {
+  auto module = parse(text);
+  std::vector<Literal> values;
+  std::vector<Argument> arguments;
+  for (const Instruction* p : module->entry()->parameters()) {
+    values.push_back(random_literal(p->shape().without_layout(), 7 + p->parameter_number()));
+    arguments.push_back({values.back(), false});
+  }
+  const Literal want = evaluate(*module, values);
+  auto executable = Executable::compile(module->clone());
+  for (int round = 0; round < 2; ++round) {  // the second call meets a used arena
+    std::vector<Literal> got = executable->execute(arguments);
+    if (want.is_tuple()) {
+      expect_close(Literal::make_tuple(std::move(got)), want, tolerance);
+    } else {
+      expect_close(got[0], want, tolerance);
+    }
+  }
+}
+
+TEST(Client, elementwise_chain) {
+  run_and_compare(R"(
+ENTRY e {
+  p = f32[33,7] parameter(0)
+  q = f32[33,7] parameter(1)
+  a = f32[33,7] multiply(p, q)
+  b = f32[33,7] exponential(a)
+  ROOT c = f32[33,7] add(b, p)
+})");
+}
+
+TEST(Client, dense_layer_with_softmax) {
+  run_and_compare(R"(
+add { x = f32[] parameter(0)
+  y = f32[] parameter(1)
+  ROOT s = f32[] add(x, y) }
+max { x = f32[] parameter(0)
+  y = f32[] parameter(1)
+  ROOT s = f32[] maximum(x, y) }
+ENTRY e {
+  x = f32[16,32] parameter(0)
+  w = f32[32,10] parameter(1)
+  b = f32[10] parameter(2)
+  h = f32[16,10] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  bb = f32[16,10] broadcast(b), dimensions={1}
+  z = f32[16,10] add(h, bb)
+  low = f32[] constant(-inf)
+  m = f32[16] reduce(z, low), dimensions={1}, to_apply=max
+  mb = f32[16,10] broadcast(m), dimensions={0}
+  d = f32[16,10] subtract(z, mb)
+  ex = f32[16,10] exponential(d)
+  zero = f32[] constant(0)
+  s = f32[16] reduce(ex, zero), dimensions={1}, to_apply=add
+  sb = f32[16,10] broadcast(s), dimensions={0}
+  ROOT r = f32[16,10] divide(ex, sb)
+})");
+}
+
+TEST(Client, loop_with_swapped_state_and_an_update_in_place) {
+  run_and_compare(R"(
+cond { s = (s32[], f32[8], f32[8], f32[5,8]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  n = s32[] constant(5)
+  ROOT lt = pred[] compare(i, n), direction=LT }
+body { t = (s32[], f32[8], f32[8], f32[5,8]) parameter(0)
+  j = s32[] get-tuple-element(t), index=0
+  x = f32[8] get-tuple-element(t), index=1
+  y = f32[8] get-tuple-element(t), index=2
+  out = f32[5,8] get-tuple-element(t), index=3
+  one = s32[] constant(1)
+  zero = s32[] constant(0)
+  k = s32[] add(j, one)
+  z = f32[8] sine(x)
+  row = f32[1,8] reshape(z)
+  next = f32[5,8] dynamic-update-slice(out, row, j, zero)
+  ROOT r = (s32[], f32[8], f32[8], f32[5,8]) tuple(k, y, z, next) }
+ENTRY e {
+  z = s32[] constant(0)
+  p = f32[8] parameter(0)
+  q = f32[8] parameter(1)
+  o = f32[5,8] parameter(2)
+  init = (s32[], f32[8], f32[8], f32[5,8]) tuple(z, p, q, o)
+  ROOT w = (s32[], f32[8], f32[8], f32[5,8]) while(init), condition=cond, body=body
+})");
+}
+
+TEST(Client, conditional_takes_the_branch_and_results_are_not_shared) {
+  run_and_compare(R"(
+yes { p = (f32[4], f32[4]) parameter(0)
+  a = f32[4] get-tuple-element(p), index=0
+  ROOT n = f32[4] negate(a) }
+no { p = (f32[4], f32[4]) parameter(0)
+  ROOT b = f32[4] get-tuple-element(p), index=1 }
+ENTRY e {
+  c = pred[] parameter(0)
+  p = f32[4] parameter(1)
+  q = f32[4] parameter(2)
+  t = (f32[4], f32[4]) tuple(p, q)
+  r = f32[4] conditional(c, t, t), true_computation=yes, false_computation=no
+  ROOT u = (f32[4], f32[4], f32[4]) tuple(r, r, p)
+})");
+}
+
+TEST(Client, donated_argument_is_overwritten_only_when_given_away) {
+  auto executable = Executable::compile(parse(R"(
+HloModule m, input_output_alias={ {}: (0, {}, may-alias) }
+ENTRY e {
+  p = f32[4] parameter(0)
+  ROOT n = f32[4] negate(p)
+})"));
+  Literal p(Shape(DType::kF32, {4}));
+  p.set_double(2, 3);
+  EXPECT_EQ(executable->execute(std::vector<Argument>{{p, false}})[0].get_double(2), -3);
+  EXPECT_EQ(p.get_double(2), 3);
+  const Literal got = executable->execute(std::vector<Argument>{{p, true}})[0];
+  EXPECT_EQ(got.bytes(), p.bytes());
+}
+
+TEST(Client, wrong_arguments_are_named) {
+  auto executable = Executable::compile(parse("ENTRY e { ROOT p = f32[4] parameter(0) }"));
+  EXPECT_THROW(executable->execute({}), Error);
+  Literal wrong(Shape(DType::kF32, {5}));
+  try {
+    executable->execute(std::vector<Argument>{{wrong, false}});
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_NE(std::string(e.what()).find("argument 0"), std::string::npos) << e.what();
+  }
+}
+
+TEST(Client, what_cannot_run_is_named_with_its_place) {
+  try {
+    Executable::compile(parse(R"(
+add { x = f32[] parameter(0)
+  y = f32[] parameter(1)
+  ROOT s = f32[] add(x, y) }
+ENTRY e {
+  p = f32[4] parameter(0)
+  ROOT r = f32[4] all-reduce(p), replica_groups={{0,1}}, to_apply=add
+})"));
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_EQ(e.kind(), ErrorKind::kUnsupported);
+    EXPECT_NE(std::string(e.what()).find("unsupported: all-reduce"), std::string::npos) << e.what();
+  }
+}
+
+}  // namespace
+}  // namespace armillary
