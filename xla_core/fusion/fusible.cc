@@ -33,7 +33,7 @@ bool is_scalar_constant(const Instruction& instr) {
 bool is_alias(const Instruction& instr) { return instr.is(Op::reshape) || instr.is(Op::bitcast); }
 
 bool is_root_only(const Instruction& instr) {
-  return instr.is(Op::reduce) || instr.is(Op::dynamic_update_slice);
+  return instr.is(Op::dynamic_update_slice) || instr.shape().is_tuple();
 }
 
 bool is_fusible(const Instruction& instr) {
@@ -84,6 +84,7 @@ Price price_of(const Instruction& instr) {
 }
 
 bool reads_same_index(const Instruction& instr, int64_t operand) {
+  if (is_alias(instr)) return instr.operand(0)->shape().num_elements() == instr.shape().num_elements();
   bool elementwise = instr.def().meaning == Meaning::kScalar || instr.is(Op::map);
   return elementwise && instr.operand(operand)->dims() == instr.dims();
 }

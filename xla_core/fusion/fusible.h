@@ -18,13 +18,14 @@ bool is_scalar_constant(const Instruction& instr);
 enum class Price : uint8_t { kFree, kCheap, kCostly };
 Price price_of(const Instruction& instr);
 
-// reduce is only ever a root: its result is cheap to store and dear to compute twice.
+// Never absorbed: an update in place wants to be the whole kernel's result, and several results side by side
+// are not one element.
 bool is_root_only(const Instruction& instr);
 
 // When `instr` is evaluated n times, operand k is evaluated n * reads_per_element times.
 double reads_per_element(const Instruction& instr, int64_t operand);
 
-// The operand is read at the index at which the result is written.
+// The operand is read at the row-major position at which the result is written.
 bool reads_same_index(const Instruction& instr, int64_t operand);
 
 }  // namespace armillary

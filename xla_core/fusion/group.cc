@@ -21,6 +21,19 @@ double loop_size(const Instruction& root) {
   return elements(root.is(Op::dynamic_update_slice) ? root.operand(1)->shape() : root.shape());
 }
 
+Dims without_ones(const Dims& dims) {
+  Dims result;
+  std::copy_if(dims.begin(), dims.end(), std::back_inserter(result), [](int64_t d) { return d != 1; });
+  return result;
+}
+
+// Of one root; reduces are added as they come in.
+LoopSpace space_of_root(const Instruction& root) {
+  if (root.is(Op::dynamic_update_slice))
+    return {.result = without_ones(root.operand(1)->dims()), .updates = true};
+  return {.result = without_ones(root.shape().is_tuple() ? root.shape().tuple[0].dims : root.dims())};
+}
+
 bool is_reduced_operand(const Instruction& i, int64_t operand) {
   return i.is(Op::reduce) && 2 * operand < i.num_operands();
 }
@@ -39,19 +52,28 @@ bool same_index_map(const Instruction& a, int64_t k, const Instruction& b, int64
 
 }  // namespace
 
-LoopSpace loop_space(const Instruction& root) {
-  if (root.is(Op::reduce)) return {true, root.operand(0)->dims(), root.attrs().ints(Attr::dimensions)};
-  if (root.is(Op::dynamic_update_slice)) return {false, root.operand(1)->dims(), {-1}};
-  return {false, root.dims(), {}};
+int64_t LoopSpace::elements() const {
+  return Shape(DType::kPred, operand ? *operand : result).num_elements();
 }
 
-Group::Group(Instruction* root, const PassOptions& limits) : limits_(&limits) {
+Group::Group(Instruction* root, const PassOptions& limits) : limits_(&limits), loop_(space_of_root(*root)) {
   spaces_.push_back({-1, nullptr, 0, loop_size(*root)});
   roots_.push_back(root);
   insert(root, {{0}, false, false});
 }
 
+// One loop nest serves all reduces of a kernel.
+bool Group::fits_reduces(const Instruction& reduce) const {
+  if (loop_.updates) return false;
+  return !loop_.operand || (*loop_.operand == reduce.operand(0)->dims() &&
+                            loop_.reduced == reduce.attrs().ints(Attr::dimensions));
+}
+
 void Group::insert(Instruction* i, Member member) {
+  if (i->is(Op::reduce)) {
+    loop_.operand = i->operand(0)->dims();
+    loop_.reduced = i->attrs().ints(Attr::dimensions);
+  }
   copies_ += member.copied && !is_scalar_constant(*i);
   recomputed_ += member.recomputed;
   emitted_ += static_cast<int64_t>(member.spaces.size());
@@ -63,9 +85,9 @@ void Group::insert(Instruction* i, Member member) {
 }
 
 bool Group::try_add_root(Instruction* root) {
-  if (root->is(Op::dynamic_update_slice) || root->shape().is_tuple() || roots_[0]->shape().is_tuple())
+  if (is_root_only(*root) || is_root_only(*roots_[0]) || size() >= limits_->fusion_max_body) return false;
+  if (without_ones(root->dims()) != loop_.result || (root->is(Op::reduce) && !fits_reduces(*root)))
     return false;
-  if (!(loop_space(*root) == loop_space(*roots_[0])) || size() >= limits_->fusion_max_body) return false;
   std::vector<Space> added;
   for (int s : spaces_of(*root, added))
     if (s != 0) return false;  // another root reads it elsewhere
@@ -149,6 +171,8 @@ bool Group::can_add(const Instruction& producer, bool copied) const {
     if (price == Price::kCostly || (price == Price::kCheap && recomputed_ >= limits_->fusion_max_recomputed))
       return false;
   }
+  if (producer.is(Op::reduce) && (copied || spaces != std::vector<int>{0} || !fits_reduces(producer)))
+    return false;
   int64_t more_inputs = producer.num_operands() - 1;
   if (static_cast<int64_t>(inputs_.size() + roots_.size()) + more_inputs > limits_->fusion_max_operands)
     return false;

@@ -1,6 +1,7 @@
 // A fusion in the making: which instructions it computes, in which index spaces, and what it reads.
 #pragma once
 
+#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -9,6 +10,16 @@
 #include "xla_core/passes/pass.h"
 
 namespace armillary {
+
+// What two groups must have in common to share one loop.
+struct LoopSpace {
+  Dims result = {};                  // of the roots, without ones; of the update in an update in place
+  bool updates = false;              // in place
+  std::optional<Dims> operand = {};  // of the reduces, when there are any
+  Dims reduced = {};                 // their dimensions
+  friend bool operator==(const LoopSpace&, const LoopSpace&) = default;
+  int64_t elements() const;  // iterations
+};
 
 // Members are added users first. The law the limits keep: no member is evaluated more often than it has
 // elements, unless it is cheap; and the body stays small, so that a program grows linearly at most.
@@ -29,6 +40,7 @@ class Group {
   const std::unordered_set<Instruction*>& inputs() const { return inputs_; }  // what it reads
   bool is_copy(const Instruction* i) const { return members_.at(i).copied; }
   int64_t size() const { return static_cast<int64_t>(order_.size()); }
+  const LoopSpace& loop() const { return loop_; }
   // Read only at the index at which the roots are written.
   bool reads_at_root_index(const Instruction& input) const;
   // Has more in it than its root and constants.
@@ -55,23 +67,16 @@ class Group {
   bool is_recomputed(const Instruction& producer, const std::vector<int>& spaces,
                      const std::vector<Space>& added) const;
   const Space& space(int number, const std::vector<Space>& added) const;
+  bool fits_reduces(const Instruction& reduce) const;
   void insert(Instruction* i, Member member);
 
   const PassOptions* limits_;
+  LoopSpace loop_;
   std::vector<Instruction*> order_, roots_;
   std::unordered_map<const Instruction*, Member> members_;
   std::unordered_set<Instruction*> inputs_;
   std::vector<Space> spaces_;
   int64_t copies_ = 0, recomputed_ = 0, emitted_ = 0;
 };
-
-// What two groups must have in common to share one loop.
-struct LoopSpace {
-  bool reduces = false;
-  Dims dims;  // of the result; of the input when it reduces
-  Dims reduced;
-  friend bool operator==(const LoopSpace&, const LoopSpace&) = default;
-};
-LoopSpace loop_space(const Instruction& root);
 
 }  // namespace armillary

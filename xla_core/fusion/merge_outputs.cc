@@ -72,8 +72,7 @@ class OutputMerger {
   // Reading it once instead of twice is worth something.
   bool spans_loop(const Instruction& input, int u) const {
     if (!input.shape().is_array()) return false;
-    LoopSpace loop = loop_space(*units_[u].group->roots()[0]);
-    return input.shape().num_elements() >= Shape(DType::kPred, loop.dims).num_elements();
+    return input.shape().num_elements() >= units_[u].group->loop().elements();
   }
 
   // Units that stand in the window after `a` and depend on it; `b` may depend on `a` itself, but on none of
@@ -96,7 +95,7 @@ class OutputMerger {
     if (a == b || !units_[a].group) return false;
     int from = slot_[a], to = slot_[b];
     if (from > to || to - from > kWindow) return false;
-    if (!(loop_space(*units_[a].group->roots()[0]) == loop_space(*units_[b].group->roots()[0]))) return false;
+    if (!(units_[a].group->loop() == units_[b].group->loop())) return false;
     std::vector<char> behind(to - from + 1, 0);
     behind[0] = 1;
     for (int s = from + 1; s < to; ++s)

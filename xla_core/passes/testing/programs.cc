@@ -211,7 +211,7 @@ std::unique_ptr<Module> random_program(Rng& rng, int size) {
     parameters.push_back(entry->add_parameter(static_cast<int64_t>(parameters.size()), s));
   Grower grower(rng, entry, parameters);
   grower.grow(size, 2);
-  grower.finish(grower.last(4));
+  grower.finish(grower.last(static_cast<size_t>(4 + size / 5)));
   return module;
 }
 
