@@ -22,17 +22,18 @@ const AttrCodec* codec_of(Attr attr) {
 }
 
 // The attributes every instruction may carry.
-constexpr Attr kCommon[] = {Attr::sharding,       Attr::frontend_attributes, Attr::statistics,     Attr::parameter_replication,
-                            Attr::origin,         Attr::backend_config,      Attr::result_accuracy};
+constexpr Attr kCommon[] = {
+    Attr::sharding, Attr::frontend_attributes, Attr::statistics,     Attr::parameter_replication,
+    Attr::origin,   Attr::backend_config,      Attr::result_accuracy};
 
 }  // namespace
 
-Attrs attrs_from_proto(const proto::HloInstructionProto& p, Op op, const Shape& shape, std::span<Instruction* const> operands) {
+Attrs attrs_from_proto(const proto::HloInstructionProto& p, Op op, std::span<Instruction* const> operands) {
   Attrs attrs;
   auto read = [&](Attr attr, bool required) {
     const AttrCodec* codec = codec_of(attr);
     if (codec == nullptr) return;
-    if (auto value = codec->read({p, op, shape, operands, required})) attrs.set(attr, std::move(*value));
+    if (auto value = codec->read({p, op, operands, required})) attrs.set(attr, std::move(*value));
   };
   for (Attr attr : kCommon) read(attr, false);
   for (Attr attr : def(op).optional) read(attr, false);

@@ -1,4 +1,5 @@
-// Attributes <-> the fields of HloInstructionProto: one codec an attribute; which ones an instruction carries is said by its row.
+// Attributes <-> the fields of HloInstructionProto: one codec an attribute; which ones an instruction carries
+// is said by its row.
 #pragma once
 
 #include <optional>
@@ -13,7 +14,6 @@ namespace armillary {
 struct AttrSource {
   const proto::HloInstructionProto& p;
   Op op;
-  const Shape& shape;
   std::span<Instruction* const> operands;
   bool required;  // the row demands it: its default is a value, too
 };
@@ -35,7 +35,7 @@ std::span<const AttrCodec> structure_codecs();
 std::span<const AttrCodec> text_codecs();
 
 // Everything but callees, which need the module around them.
-Attrs attrs_from_proto(const proto::HloInstructionProto& p, Op op, const Shape& shape, std::span<Instruction* const> operands);
+Attrs attrs_from_proto(const proto::HloInstructionProto& p, Op op, std::span<Instruction* const> operands);
 void attrs_to_proto(const Instruction& instruction, proto::HloInstructionProto* p);
 
 }  // namespace armillary

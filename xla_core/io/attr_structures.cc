@@ -45,8 +45,10 @@ void check_roles(std::string_view array, int64_t first, int64_t second, const Di
   Dims roles = spatial;
   roles.insert(roles.end(), {first, second});
   std::sort(roles.begin(), roles.end());
-  if (roles.front() < 0 || roles.back() >= kMaxRank || std::adjacent_find(roles.begin(), roles.end()) != roles.end())
-    throw user_error("dim_labels: the dimensions {{{}}} of the {} are not distinct", fmt::join(roles, ","), array);
+  if (roles.front() < 0 || roles.back() >= kMaxRank ||
+      std::adjacent_find(roles.begin(), roles.end()) != roles.end())
+    throw user_error("dim_labels: the dimensions {{{}}} of the {} are not distinct", fmt::join(roles, ","),
+                     array);
 }
 
 MaybeValue read_conv_dims(const AttrSource& in) {
@@ -66,7 +68,8 @@ MaybeValue read_conv_dims(const AttrSource& in) {
   d.output_feature = p.output_feature_dimension();
   d.output_spatial = dims_of(p.output_spatial_dimensions());
   if (d.input_spatial.size() != d.kernel_spatial.size() || d.input_spatial.size() != d.output_spatial.size())
-    throw user_error("dim_labels: {} input, {} kernel and {} output spatial dimensions", d.input_spatial.size(), d.kernel_spatial.size(), d.output_spatial.size());
+    throw user_error("dim_labels: {} input, {} kernel and {} output spatial dimensions",
+                     d.input_spatial.size(), d.kernel_spatial.size(), d.output_spatial.size());
   check_roles("input", d.input_batch, d.input_feature, d.input_spatial);
   check_roles("kernel", d.kernel_input_feature, d.kernel_output_feature, d.kernel_spatial);
   check_roles("output", d.output_batch, d.output_feature, d.output_spatial);
@@ -124,7 +127,9 @@ MaybeValue read_outfeed_shape(const AttrSource& in) {
   return shape_from_proto(in.p.outfeed_shape());
 }
 
-void write_outfeed_shape(const AttrSink& out, const AttrValue& value) { shape_to_proto(std::get<Shape>(value), out.p->mutable_outfeed_shape()); }
+void write_outfeed_shape(const AttrSink& out, const AttrValue& value) {
+  shape_to_proto(std::get<Shape>(value), out.p->mutable_outfeed_shape());
+}
 
 const AttrCodec kCodecs[] = {
     {Attr::window, read_window, write_window},

@@ -1,4 +1,5 @@
-// Codecs of attributes that the core keeps as text: shardings, device lists, notes, aliasing, backend configurations.
+// Codecs of attributes that the core keeps as text: shardings, device lists, notes, aliasing, backend
+// configurations.
 #include <cctype>
 
 #include "xla_core/hlo/scanner.h"
@@ -52,7 +53,7 @@ MaybeValue read_statistics(const In& in) {
 
 MaybeValue read_origin(const In& in) {
   if (!in.p.has_original_value()) return std::nullopt;
-  return raw(origin_text(in.p.original_value(), in.shape));
+  return raw(origin_text(in.p.original_value()));
 }
 
 MaybeValue read_replication(const In& in) {
@@ -73,7 +74,8 @@ void write_replication(const Out& out, const AttrValue& value) {
 MaybeValue read_accuracy(const In& in) {
   const auto& p = in.p.result_accuracy();
   if (p.has_tolerance())
-    return raw(fmt::format("{{tolerance={{atol={},rtol={},ulps={}}}}}", p.tolerance().atol(), p.tolerance().rtol(), p.tolerance().ulps()));
+    return raw(fmt::format("{{tolerance={{atol={},rtol={},ulps={}}}}}", p.tolerance().atol(),
+                           p.tolerance().rtol(), p.tolerance().ulps()));
   if (p.mode() == proto::ResultAccuracy::DEFAULT) return std::nullopt;
   std::string mode = proto::ResultAccuracy::Mode_Name(p.mode());
   for (char& c : mode) c = static_cast<char>(std::tolower(c));
@@ -95,9 +97,12 @@ void write_accuracy(const Out& out, const AttrValue& value) {
     while (!in.accept('}')) {
       const std::string_view name = in.identifier("atol, rtol or ulps");
       in.expect('=', "after the name of a tolerance");
-      if (name == "atol") tolerance->set_atol(in.real("a tolerance"));
-      else if (name == "rtol") tolerance->set_rtol(in.real("a tolerance"));
-      else tolerance->set_ulps(in.integer("a number of ulps"));
+      if (name == "atol")
+        tolerance->set_atol(in.real("a tolerance"));
+      else if (name == "rtol")
+        tolerance->set_rtol(in.real("a tolerance"));
+      else
+        tolerance->set_ulps(in.integer("a number of ulps"));
       in.accept(',');
     }
   }
@@ -153,7 +158,8 @@ void write_layout_constraints(const Out& out, const AttrValue& value) {
     depth += (c == '{' || c == '[' || c == '(') - (c == '}' || c == ']' || c == ')');
     if (c != ',' || depth > 0) continue;
     const std::string_view one = text.substr(begin, i - begin);
-    if (one.find_first_not_of(" \n") != std::string_view::npos) shape_to_proto(parse_shape(one), out.p->add_operand_shapes_with_layout());
+    if (one.find_first_not_of(" \n") != std::string_view::npos)
+      shape_to_proto(parse_shape(one), out.p->add_operand_shapes_with_layout());
     begin = i + 1;
   }
 }
@@ -163,7 +169,8 @@ MaybeValue read_aliasing(const In& in) {
   std::string out = "{";
   for (int i = 0; i < in.p.output_operand_aliasing_size(); ++i) {
     const auto& a = in.p.output_operand_aliasing(i);
-    out += fmt::format("{}{{{}}}: ({}, {{{}}})", i ? ", " : "", fmt::join(a.output_shape_index(), ", "), a.operand_index(), fmt::join(a.operand_shape_index(), ", "));
+    out += fmt::format("{}{{{}}}: ({}, {{{}}})", i ? ", " : "", fmt::join(a.output_shape_index(), ", "),
+                       a.operand_index(), fmt::join(a.operand_shape_index(), ", "));
   }
   return raw(out + "}");
 }
@@ -178,7 +185,8 @@ void write_aliasing(const Out& out, const AttrValue& value) {
     in.expect('(', "before an operand");
     a->set_operand_index(in.integer("the number of an operand"));
     if (in.accept(','))
-      for (int64_t i : parse_int_list(in.balanced("an index into the operand"))) a->add_operand_shape_index(i);
+      for (int64_t i : parse_int_list(in.balanced("an index into the operand")))
+        a->add_operand_shape_index(i);
     in.expect(')', "after an operand");
     if (in.peek() != '}') in.expect(',', "between aliases");
   }
@@ -196,11 +204,16 @@ void write_literal(const Out& out, const AttrValue& value) {
   const size_t blank = text.find(' ', text.find(']') == std::string::npos ? 0 : text.find(']'));
   if (blank == std::string::npos) throw user_error("literal: expected a shape and a value");
   const Shape shape = parse_shape(std::string_view(text).substr(0, blank));
-  literal_to_proto(parse_literal(shape, std::string_view(text).substr(blank + 1)), shape, out.p->mutable_literal());
+  literal_to_proto(parse_literal(shape, std::string_view(text).substr(blank + 1)), shape,
+                   out.p->mutable_literal());
 }
 
+// The text says which side of the domain, entering or leaving, the wire says which side of the instruction:
+// crossed.
 MaybeValue read_domain(const In& in) {
-  return raw(fmt::format("{{kind=\"sharding\", entry={}, exit={}}}", sharding_text(in.p.domain_entry_sharding()), sharding_text(in.p.domain_exit_sharding())));
+  return raw(fmt::format("{{kind=\"sharding\", entry={}, exit={}}}",
+                         sharding_text(in.p.domain_exit_sharding()),
+                         sharding_text(in.p.domain_entry_sharding())));
 }
 
 void write_domain(const Out& out, const AttrValue& value) {
@@ -209,27 +222,41 @@ void write_domain(const Out& out, const AttrValue& value) {
   while (!in.accept('}')) {
     const std::string_view name = in.identifier("kind, entry or exit");
     in.expect('=', "after the name of a field");
-    if (name == "entry") sharding_from_text(in.balanced("a sharding"), out.p->mutable_domain_entry_sharding());
-    else if (name == "exit") sharding_from_text(in.balanced("a sharding"), out.p->mutable_domain_exit_sharding());
-    else in.string("a string");
+    if (name == "entry")
+      sharding_from_text(in.balanced("a sharding"), out.p->mutable_domain_exit_sharding());
+    else if (name == "exit")
+      sharding_from_text(in.balanced("a sharding"), out.p->mutable_domain_entry_sharding());
+    else
+      in.string("a string");
     in.accept(',');
   }
 }
 
 const AttrCodec kCodecs[] = {
-    {Attr::sharding, read_sharding, [](const Out& o, const AttrValue& v) { sharding_from_text(text_of(v), o.p->mutable_sharding()); }},
-    {Attr::frontend_attributes, read_frontend_attributes, [](const Out& o, const AttrValue& v) { frontend_attributes_from_text(text_of(v), o.p->mutable_frontend_attributes()); }},
-    {Attr::statistics, read_statistics, [](const Out& o, const AttrValue& v) { statistics_from_text(text_of(v), o.p->mutable_statistics_viz()); }},
+    {Attr::sharding, read_sharding,
+     [](const Out& o, const AttrValue& v) { sharding_from_text(text_of(v), o.p->mutable_sharding()); }},
+    {Attr::frontend_attributes, read_frontend_attributes,
+     [](const Out& o, const AttrValue& v) {
+       frontend_attributes_from_text(text_of(v), o.p->mutable_frontend_attributes());
+     }},
+    {Attr::statistics, read_statistics,
+     [](const Out& o, const AttrValue& v) {
+       statistics_from_text(text_of(v), o.p->mutable_statistics_viz());
+     }},
     {Attr::parameter_replication, read_replication, write_replication},
-    {Attr::origin, read_origin, [](const Out& o, const AttrValue& v) { origin_from_text(text_of(v), o.p->mutable_original_value()); }},
-    {Attr::backend_config, read_backend_config, [](const Out& o, const AttrValue& v) { o.p->set_backend_config(plain_text(v)); }},
+    {Attr::origin, read_origin,
+     [](const Out& o, const AttrValue& v) { origin_from_text(text_of(v), o.p->mutable_original_value()); }},
+    {Attr::backend_config, read_backend_config,
+     [](const Out& o, const AttrValue& v) { o.p->set_backend_config(plain_text(v)); }},
     {Attr::result_accuracy, read_accuracy, write_accuracy},
     {Attr::slice_sizes, read_slice_sizes, write_slice_sizes},
     {Attr::operand_layout_constraints, read_layout_constraints, write_layout_constraints},
     {Attr::output_to_operand_aliasing, read_aliasing, write_aliasing},
     {Attr::literal, read_literal, write_literal},
-    {Attr::replica_groups, [](const In& i) -> MaybeValue { return raw(replica_groups_text(i.p)); }, [](const Out& o, const AttrValue& v) { replica_groups_from_text(text_of(v), o.p); }},
-    {Attr::source_target_pairs, [](const In& i) -> MaybeValue { return raw(source_target_pairs_text(i.p)); }, [](const Out& o, const AttrValue& v) { source_target_pairs_from_text(text_of(v), o.p); }},
+    {Attr::replica_groups, [](const In& i) -> MaybeValue { return raw(replica_groups_text(i.p)); },
+     [](const Out& o, const AttrValue& v) { replica_groups_from_text(text_of(v), o.p); }},
+    {Attr::source_target_pairs, [](const In& i) -> MaybeValue { return raw(source_target_pairs_text(i.p)); },
+     [](const Out& o, const AttrValue& v) { source_target_pairs_from_text(text_of(v), o.p); }},
     {Attr::domain, read_domain, write_domain},
 };
 

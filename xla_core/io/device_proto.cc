@@ -17,7 +17,8 @@ void read_ints(Scanner& in, char close, Add&& add) {
 }
 
 std::string iota_text(const proto::IotaReplicaGroupListProto& p) {
-  std::string out = fmt::format("[{},{}]<=[{}]", p.num_replica_groups(), p.num_devices_per_group(), fmt::join(p.iota_reshape_dims(), ","));
+  std::string out = fmt::format("[{},{}]<=[{}]", p.num_replica_groups(), p.num_devices_per_group(),
+                                fmt::join(p.iota_reshape_dims(), ","));
   if (p.iota_reshape_dims_size() > 1) out += fmt::format("T({})", fmt::join(p.iota_transpose_perm(), ","));
   return out;
 }
@@ -25,7 +26,8 @@ std::string iota_text(const proto::IotaReplicaGroupListProto& p) {
 template <class Groups>
 std::string lists_text(const Groups& groups) {
   std::string out = "{";
-  for (int i = 0; i < groups.size(); ++i) out += fmt::format("{}{{{}}}", i ? "," : "", fmt::join(groups[i].replica_ids(), ","));
+  for (int i = 0; i < groups.size(); ++i)
+    out += fmt::format("{}{{{}}}", i ? "," : "", fmt::join(groups[i].replica_ids(), ","));
   return out + "}";
 }
 
@@ -60,17 +62,20 @@ std::string axis_text(const proto::AxisRefProto& axis, const proto::MeshProto& m
   if (axis.mesh_axis_index() < 0 || axis.mesh_axis_index() >= mesh.axes_size())
     throw user_error("a mesh of {} axes has no axis {}", mesh.axes_size(), axis.mesh_axis_index());
   std::string out = fmt::format("'{}'", mesh.axes(static_cast<int>(axis.mesh_axis_index())).name());
-  if (axis.has_sub_axis_info()) out += fmt::format(":({}){}", axis.sub_axis_info().pre_size(), axis.sub_axis_info().size());
+  if (axis.has_sub_axis_info())
+    out += fmt::format(":({}){}", axis.sub_axis_info().pre_size(), axis.sub_axis_info().size());
   return out;
 }
 
 std::string mesh_text(const proto::MeshProto& mesh) {
   std::string out = "mesh[";
-  for (int i = 0; i < mesh.axes_size(); ++i) out += fmt::format("{}'{}'={}", i ? "," : "", mesh.axes(i).name(), mesh.axes(i).size());
+  for (int i = 0; i < mesh.axes_size(); ++i)
+    out += fmt::format("{}'{}'={}", i ? "," : "", mesh.axes(i).name(), mesh.axes(i).size());
   out += "]";
   if (mesh.has_iota_transform()) {
     out += fmt::format(", device_ids=([{}]", fmt::join(mesh.iota_transform().reshape_dims(), ","));
-    if (mesh.iota_transform().transpose_perm_size() > 0) out += fmt::format("T({})", fmt::join(mesh.iota_transform().transpose_perm(), ","));
+    if (mesh.iota_transform().transpose_perm_size() > 0)
+      out += fmt::format("T({})", fmt::join(mesh.iota_transform().transpose_perm(), ","));
     out += ")";
   } else if (mesh.device_ids_size() > 0) {
     out += fmt::format(", device_ids=({})", fmt::join(mesh.device_ids(), ","));
@@ -156,7 +161,8 @@ void replica_groups_from_text(std::string_view text, proto::HloInstructionProto*
 std::string source_target_pairs_text(const proto::HloInstructionProto& p) {
   std::string out = "{";
   for (int i = 0; i < p.source_target_pairs_size(); ++i)
-    out += fmt::format("{}{{{},{}}}", i ? "," : "", p.source_target_pairs(i).source(), p.source_target_pairs(i).target());
+    out += fmt::format("{}{{{},{}}}", i ? "," : "", p.source_target_pairs(i).source(),
+                       p.source_target_pairs(i).target());
   return out + "}";
 }
 

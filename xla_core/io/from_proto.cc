@@ -1,4 +1,5 @@
-// HloModuleProto -> Module. Everything is checked before it is used: ids, numbers, sizes, the order of operands and callees.
+// HloModuleProto -> Module. Everything is checked before it is used: ids, numbers, sizes, the order of
+// operands and callees.
 #include <algorithm>
 #include <climits>
 #include <unordered_map>
@@ -46,7 +47,8 @@ class Reader {
     }
   }
 
-  std::string fresh_name(const std::string& name, std::string_view fallback, std::unordered_set<std::string>& used) {
+  std::string fresh_name(const std::string& name, std::string_view fallback,
+                         std::unordered_set<std::string>& used) {
     if (!name.empty() && used.insert(name).second) return name;
     return module_->unique_name(name.empty() ? fallback : name);
   }
@@ -66,25 +68,29 @@ class Reader {
       if (root == by_id.end()) throw user_error("the root, instruction {}, does not exist", p.root_id());
       c->set_root(root->second);
       c->execution_thread = p.execution_thread() == "main" ? "" : p.execution_thread();
-      if (!computations_.emplace(p.id(), c).second) throw user_error("two computations have the id {}", p.id());
+      if (!computations_.emplace(p.id(), c).second)
+        throw user_error("two computations have the id {}", p.id());
       read_schedule(p.id(), *c, by_id);
     });
   }
 
   Instruction* operand(const InstructionById& by_id, int64_t id) {
     const auto found = by_id.find(id);
-    if (found == by_id.end()) throw user_error("operand {} does not stand before its user in the same computation", id);
+    if (found == by_id.end())
+      throw user_error("operand {} does not stand before its user in the same computation", id);
     return found->second;
   }
 
-  void read_instruction(proto::HloInstructionProto& p, Computation& c, int64_t parameters, InstructionById& by_id) {
+  void read_instruction(proto::HloInstructionProto& p, Computation& c, int64_t parameters,
+                        InstructionById& by_id) {
     const OpDef* row = op_from_name(p.opcode());
-    if (row == nullptr) throw user_error("unknown op {}, did you mean {}?", p.opcode(), nearest_op_name(p.opcode()));
+    if (row == nullptr)
+      throw user_error("unknown op {}, did you mean {}?", p.opcode(), nearest_op_name(p.opcode()));
     resolve_payload(p);
     std::vector<Instruction*> operands;
     for (int64_t id : p.operand_ids()) operands.push_back(operand(by_id, id));
     Shape shape = shape_from_proto(p.shape());
-    Attrs attrs = attrs_from_proto(p, row->op, shape, operands);
+    Attrs attrs = attrs_from_proto(p, row->op, operands);
     read_callees(p, *row, operands, attrs);
     Instruction* i;
     if (row->op == Op::parameter) {
@@ -108,34 +114,41 @@ class Reader {
     const auto& payload = p.backend_config_payload();
     if (payload.where_case() == proto::Payload::kValue) p.set_backend_config(payload.value());
     if (payload.where_case() != proto::Payload::kId) return;
-    if (payload.id() < 0 || payload.id() >= p_.payloads_size()) throw user_error("backend config: there is no payload {}", payload.id());
+    if (payload.id() < 0 || payload.id() >= p_.payloads_size())
+      throw user_error("backend config: there is no payload {}", payload.id());
     p.set_backend_config(p_.payloads(static_cast<int>(payload.id())));
   }
 
   void check_parameter(int64_t number, int64_t parameters, const Computation& c) {
-    if (number < 0 || number >= parameters) throw user_error("parameter number {} of {} parameters", number, parameters);
+    if (number < 0 || number >= parameters)
+      throw user_error("parameter number {} of {} parameters", number, parameters);
     const auto& known = c.parameters();
-    if (number < static_cast<int64_t>(known.size()) && known[number] != nullptr) throw user_error("a second parameter with the number {}", number);
+    if (number < static_cast<int64_t>(known.size()) && known[number] != nullptr)
+      throw user_error("a second parameter with the number {}", number);
   }
 
   void read_constant(const proto::HloInstructionProto& p, Instruction& i) {
     if (!p.has_literal()) throw user_error("a constant needs a literal");
     Literal literal = literal_from_proto(p.literal());
     if (!literal.shape().compatible(i.shape()))
-      throw user_error("the constant is {}, but its literal is {}", to_string(i.shape()), to_string(literal.shape()));
+      throw user_error("the constant is {}, but its literal is {}", to_string(i.shape()),
+                       to_string(literal.shape()));
     i.set_literal(std::move(literal));
   }
 
   // Callees stand before their callers, so cycles cannot be written.
-  void read_callees(const proto::HloInstructionProto& p, const OpDef& row, const std::vector<Instruction*>& operands, Attrs& attrs) {
+  void read_callees(const proto::HloInstructionProto& p, const OpDef& row,
+                    const std::vector<Instruction*>& operands, Attrs& attrs) {
     std::vector<Computation*> callees;
     for (int64_t id : p.called_computation_ids()) {
       const auto found = computations_.find(id);
-      if (found == computations_.end()) throw user_error("calls computation {}, which does not stand before its caller", id);
+      if (found == computations_.end())
+        throw user_error("calls computation {}, which does not stand before its caller", id);
       callees.push_back(found->second);
     }
     auto exactly = [&](size_t n) {
-      if (callees.size() != n) throw user_error("{} calls {} computations, not {}", row.name, n, callees.size());
+      if (callees.size() != n)
+        throw user_error("{} calls {} computations, not {}", row.name, n, callees.size());
     };
     auto allows = [&](Attr attr) {
       return std::find(row.attrs.begin(), row.attrs.end(), attr) != row.attrs.end() ||
@@ -178,16 +191,19 @@ class Reader {
     std::unordered_set<const Instruction*> done;
     for (int64_t instruction : found->second.instruction_ids()) {
       const auto at = by_id.find(instruction);
-      if (at == by_id.end()) throw user_error("the schedule names instruction {}, which does not exist", instruction);
+      if (at == by_id.end())
+        throw user_error("the schedule names instruction {}, which does not exist", instruction);
       auto before = [&](const Instruction* i) {
-        if (!done.count(i)) throw user_error("the schedule has %{} before its operand %{}", at->second->name(), i->name());
+        if (!done.count(i))
+          throw user_error("the schedule has %{} before its operand %{}", at->second->name(), i->name());
       };
       for (const Instruction* i : at->second->operands()) before(i);
       for (const Instruction* i : at->second->control_predecessors()) before(i);
       if (!done.insert(at->second).second) throw user_error("the schedule has %{} twice", at->second->name());
       order.push_back(at->second);
     }
-    if (static_cast<int64_t>(order.size()) != c.size()) throw user_error("the schedule has {} of {} instructions", order.size(), c.size());
+    if (static_cast<int64_t>(order.size()) != c.size())
+      throw user_error("the schedule has {} of {} instructions", order.size(), c.size());
     c.reorder(order);
   }
 
@@ -203,17 +219,22 @@ class Reader {
     const ProgramShape shape = module_->entry()->program_shape();
     if (p_.has_host_program_shape()) {
       ProgramShape layout = program_shape_from_proto(p_.host_program_shape());
-      bool same = layout.parameters.size() == shape.parameters.size() && layout.result.compatible(shape.result);
-      for (size_t i = 0; same && i < shape.parameters.size(); ++i) same = layout.parameters[i].compatible(shape.parameters[i]);
-      if (!same) throw user_error("the layout of the entry computation is for other parameters or another result");
+      bool same =
+          layout.parameters.size() == shape.parameters.size() && layout.result.compatible(shape.result);
+      for (size_t i = 0; same && i < shape.parameters.size(); ++i)
+        same = layout.parameters[i].compatible(shape.parameters[i]);
+      if (!same)
+        throw user_error("the layout of the entry computation is for other parameters or another result");
       module_->entry_layout = std::move(layout);
     }
     auto leaf = [&](int64_t parameter, const Dims& index) {
-      if (parameter < 0 || parameter >= static_cast<int64_t>(shape.parameters.size())) throw user_error("alias or donor: there is no parameter {}", parameter);
+      if (parameter < 0 || parameter >= static_cast<int64_t>(shape.parameters.size()))
+        throw user_error("alias or donor: there is no parameter {}", parameter);
       shape.parameters[parameter].at(index);
     };
     for (const auto& e : p_.input_output_alias().entries()) {
-      InputOutputAlias alias{dims_of(e.output_shape_index()), e.parameter_number(), dims_of(e.parameter_shape_index()),
+      InputOutputAlias alias{dims_of(e.output_shape_index()), e.parameter_number(),
+                             dims_of(e.parameter_shape_index()),
                              e.kind() == proto::HloInputOutputAliasProto::MUST_ALIAS};
       leaf(alias.parameter, alias.parameter_index);
       shape.result.at(alias.output_index);
@@ -223,7 +244,8 @@ class Reader {
       leaf(e.parameter_number(), dims_of(e.parameter_shape_index()));
       module_->donors.push_back({e.parameter_number(), dims_of(e.parameter_shape_index())});
     }
-    if (!p_.frontend_attributes().map().empty()) module_->frontend_attributes = frontend_attributes_text(p_.frontend_attributes());
+    if (!p_.frontend_attributes().map().empty())
+      module_->frontend_attributes = frontend_attributes_text(p_.frontend_attributes());
     module_->stack_frames = stack_frames_from_proto(p_.stack_frame_index());
   }
 
@@ -236,13 +258,16 @@ class Reader {
 }  // namespace
 
 std::unique_ptr<Module> from_proto(std::string_view bytes) {
-  if (bytes.size() > INT_MAX) throw resource_error("an HLO proto of {} bytes: at most 2 GiB can be read", bytes.size());
+  if (bytes.size() > INT_MAX)
+    throw resource_error("an HLO proto of {} bytes: at most 2 GiB can be read", bytes.size());
   const int size = static_cast<int>(bytes.size());
   google::protobuf::Arena arena;
   auto* module = google::protobuf::Arena::CreateMessage<proto::HloModuleProto>(&arena);
-  if (module->ParseFromArray(bytes.data(), size) && module->computations_size() > 0) return Reader(*module).read();
+  if (module->ParseFromArray(bytes.data(), size) && module->computations_size() > 0)
+    return Reader(*module).read();
   auto* dump = google::protobuf::Arena::CreateMessage<proto::HloProto>(&arena);
-  if (dump->ParseFromArray(bytes.data(), size) && dump->hlo_module().computations_size() > 0) return Reader(*dump->mutable_hlo_module()).read();
+  if (dump->ParseFromArray(bytes.data(), size) && dump->hlo_module().computations_size() > 0)
+    return Reader(*dump->mutable_hlo_module()).read();
   throw user_error("{} bytes that are no HloModuleProto", bytes.size());
 }
 

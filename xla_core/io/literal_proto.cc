@@ -57,16 +57,26 @@ Bytes source_of(const P& p, DType dtype) {
   for (const BytesField& row : kBytesFields)
     if (row.dtype == dtype) return {(p.*row.get)().data(), static_cast<int64_t>((p.*row.get)().size())};
   switch (dtype) {
-    case DType::kPred: return bytes_of(p.preds());
-    case DType::kS32: return bytes_of(p.s32s());
-    case DType::kS64: return bytes_of(p.s64s());
-    case DType::kU32: return bytes_of(p.u32s());
-    case DType::kU64: return bytes_of(p.u64s());
-    case DType::kF32: return bytes_of(p.f32s());
-    case DType::kF64: return bytes_of(p.f64s());
-    case DType::kC64: return bytes_of(p.c64s());
-    case DType::kC128: return bytes_of(p.c128s());
-    default: throw user_error("there are no literals of type {}", to_string(dtype));
+    case DType::kPred:
+      return bytes_of(p.preds());
+    case DType::kS32:
+      return bytes_of(p.s32s());
+    case DType::kS64:
+      return bytes_of(p.s64s());
+    case DType::kU32:
+      return bytes_of(p.u32s());
+    case DType::kU64:
+      return bytes_of(p.u64s());
+    case DType::kF32:
+      return bytes_of(p.f32s());
+    case DType::kF64:
+      return bytes_of(p.f64s());
+    case DType::kC64:
+      return bytes_of(p.c64s());
+    case DType::kC128:
+      return bytes_of(p.c128s());
+    default:
+      throw user_error("there are no literals of type {}", to_string(dtype));
   }
 }
 
@@ -81,20 +91,31 @@ void store(P* p, DType dtype, std::string data) {
   for (const BytesField& row : kBytesFields)
     if (row.dtype == dtype) return void(*(p->*row.mutate)() = std::move(data));
   switch (dtype) {
-    case DType::kPred: return fill(p->mutable_preds(), data);
-    case DType::kS32: return fill(p->mutable_s32s(), data);
-    case DType::kS64: return fill(p->mutable_s64s(), data);
-    case DType::kU32: return fill(p->mutable_u32s(), data);
-    case DType::kU64: return fill(p->mutable_u64s(), data);
-    case DType::kF32: return fill(p->mutable_f32s(), data);
-    case DType::kF64: return fill(p->mutable_f64s(), data);
-    case DType::kC64: return fill(p->mutable_c64s(), data);
-    case DType::kC128: return fill(p->mutable_c128s(), data);
-    default: throw unsupported_error("a literal of type {} has no wire form", to_string(dtype));
+    case DType::kPred:
+      return fill(p->mutable_preds(), data);
+    case DType::kS32:
+      return fill(p->mutable_s32s(), data);
+    case DType::kS64:
+      return fill(p->mutable_s64s(), data);
+    case DType::kU32:
+      return fill(p->mutable_u32s(), data);
+    case DType::kU64:
+      return fill(p->mutable_u64s(), data);
+    case DType::kF32:
+      return fill(p->mutable_f32s(), data);
+    case DType::kF64:
+      return fill(p->mutable_f64s(), data);
+    case DType::kC64:
+      return fill(p->mutable_c64s(), data);
+    case DType::kC128:
+      return fill(p->mutable_c128s(), data);
+    default:
+      throw unsupported_error("a literal of type {} has no wire form", to_string(dtype));
   }
 }
 
-// Calls fn(row-major position, position in memory) for each element of a shape with a layout that is not row-major.
+// Calls fn(row-major position, position in memory) for each element of a shape with a layout that is not
+// row-major.
 template <class Fn>
 void walk_layout(const Shape& shape, Fn&& fn) {
   Dims strides(shape.rank());
@@ -131,16 +152,20 @@ Literal literal_from_proto(const P& p) {
   const int64_t want = shape.byte_size(), width = byte_size(shape.dtype);
   const Bytes source = source_of(p, shape.dtype);
   if (source.size != want)
-    throw user_error("a literal of shape {} needs {} elements, but has {}", to_string(shape), shape.num_elements(), source.size / width);
+    throw user_error("a literal of shape {} needs {} elements, but has {}", to_string(shape),
+                     shape.num_elements(), source.size / width);
   Literal literal(shape);
   const auto* from = static_cast<const std::byte*>(source.data);
   if (in_order(shape)) {
     if (want > 0) std::memcpy(literal.bytes(), from, want);
   } else {
-    walk_layout(shape, [&](int64_t logical, int64_t physical) { std::memcpy(literal.bytes() + logical * width, from + physical * width, width); });
+    walk_layout(shape, [&](int64_t logical, int64_t physical) {
+      std::memcpy(literal.bytes() + logical * width, from + physical * width, width);
+    });
   }
   if (is_narrow(shape.dtype) && is_integer(shape.dtype))
-    for (int64_t i = 0; i < literal.size(); ++i) literal.set_int(i, static_cast<int64_t>(std::to_integer<uint8_t>(literal.bytes()[i])));
+    for (int64_t i = 0; i < literal.size(); ++i)
+      literal.set_int(i, static_cast<int64_t>(std::to_integer<uint8_t>(literal.bytes()[i])));
   return literal;
 }
 
@@ -149,7 +174,9 @@ void literal_to_proto(const Literal& literal, const Shape& shape, P* p) {
   if (literal.is_tuple()) {
     shape_to_proto(shape, p->mutable_shape());
     for (size_t i = 0; i < literal.tuple().size(); ++i)
-      literal_to_proto(literal.tuple()[i], i < shape.tuple.size() ? shape.tuple[i] : literal.tuple()[i].shape(), p->add_tuple_literals());
+      literal_to_proto(literal.tuple()[i],
+                       i < shape.tuple.size() ? shape.tuple[i] : literal.tuple()[i].shape(),
+                       p->add_tuple_literals());
     return;
   }
   shape_to_proto(shape, p->mutable_shape());
@@ -159,7 +186,9 @@ void literal_to_proto(const Literal& literal, const Shape& shape, P* p) {
   if (in_order(shape)) {
     if (!data.empty()) std::memcpy(data.data(), literal.bytes(), data.size());
   } else {
-    walk_layout(shape, [&](int64_t logical, int64_t physical) { std::memcpy(&data[physical * width], literal.bytes() + logical * width, width); });
+    walk_layout(shape, [&](int64_t logical, int64_t physical) {
+      std::memcpy(&data[physical * width], literal.bytes() + logical * width, width);
+    });
   }
   if (is_narrow(shape.dtype))
     for (char& c : data) c &= static_cast<char>((1 << bit_width(shape.dtype)) - 1);

@@ -14,7 +14,8 @@ constexpr int kNesting = 100;
 int32_t narrow(int64_t value) { return static_cast<int32_t>(std::clamp<int64_t>(value, 0, INT32_MAX)); }
 
 std::string profile_types(const proto::OpMetadata& p) {
-  return p.profile_type_size() == 0 ? "" : fmt::format("profile_type={{{}}}", fmt::join(p.profile_type(), ","));
+  return p.profile_type_size() == 0 ? ""
+                                    : fmt::format("profile_type={{{}}}", fmt::join(p.profile_type(), ","));
 }
 
 void read_profile_types(Scanner& in, proto::OpMetadata* p) {
@@ -34,8 +35,10 @@ bool is_braced(std::string_view text) {
   for (size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
     if (quoted) {
-      if (c == '\\') ++i;
-      else if (c == '"') quoted = false;
+      if (c == '\\')
+        ++i;
+      else if (c == '"')
+        quoted = false;
       continue;
     }
     if (c == '"') quoted = true;
@@ -103,21 +106,36 @@ void metadata_from_text(std::string_view text, proto::OpMetadata* p) {
   while (!in.accept('}')) {
     const std::string_view name = in.identifier("a metadata field");
     in.expect('=', "after the name of a metadata field");
-    if (name == "op_type") p->set_op_type(in.string("a string"));
-    else if (name == "op_name") p->set_op_name(in.string("a string"));
-    else if (name == "source_file") p->set_source_file(in.string("a string"));
-    else if (name == "deduplicated_name") p->set_deduplicated_name(in.string("a string"));
-    else if (name == "scheduling_name") p->set_scheduling_name(in.string("a string"));
-    else if (name == "source_line") p->set_source_line(narrow(in.integer("a line")));
-    else if (name == "source_end_line") p->set_source_end_line(narrow(in.integer("a line")));
-    else if (name == "source_column") p->set_source_column(narrow(in.integer("a column")));
-    else if (name == "source_end_column") p->set_source_end_column(narrow(in.integer("a column")));
-    else if (name == "stack_frame_id") p->set_stack_frame_id(narrow(in.integer("a frame")));
-    else if (name == "profile_type") read_profile_types(in, p);
-    else if (in.peek() == '{') in.balanced("a value");  // a field without a place on the wire
-    else if (in.peek() == '"') in.string("a string");
-    else if (in.at_integer()) in.integer("a number");
-    else in.identifier("a value");
+    if (name == "op_type")
+      p->set_op_type(in.string("a string"));
+    else if (name == "op_name")
+      p->set_op_name(in.string("a string"));
+    else if (name == "source_file")
+      p->set_source_file(in.string("a string"));
+    else if (name == "deduplicated_name")
+      p->set_deduplicated_name(in.string("a string"));
+    else if (name == "scheduling_name")
+      p->set_scheduling_name(in.string("a string"));
+    else if (name == "source_line")
+      p->set_source_line(narrow(in.integer("a line")));
+    else if (name == "source_end_line")
+      p->set_source_end_line(narrow(in.integer("a line")));
+    else if (name == "source_column")
+      p->set_source_column(narrow(in.integer("a column")));
+    else if (name == "source_end_column")
+      p->set_source_end_column(narrow(in.integer("a column")));
+    else if (name == "stack_frame_id")
+      p->set_stack_frame_id(narrow(in.integer("a frame")));
+    else if (name == "profile_type")
+      read_profile_types(in, p);
+    else if (in.peek() == '{')
+      in.balanced("a value");  // a field without a place on the wire
+    else if (in.peek() == '"')
+      in.string("a string");
+    else if (in.at_integer())
+      in.integer("a number");
+    else
+      in.identifier("a value");
   }
 }
 
@@ -126,7 +144,8 @@ StackFrames stack_frames_from_proto(const proto::StackFrameIndexProto& p) {
   frames.files.assign(p.file_names().begin(), p.file_names().end());
   frames.functions.assign(p.function_names().begin(), p.function_names().end());
   for (const auto& l : p.file_locations())
-    frames.locations.push_back({l.file_name_id(), l.function_name_id(), l.line(), l.end_line(), l.column(), l.end_column()});
+    frames.locations.push_back(
+        {l.file_name_id(), l.function_name_id(), l.line(), l.end_line(), l.column(), l.end_column()});
   for (const auto& f : p.stack_frames()) frames.frames.push_back({f.file_location_id(), f.parent_frame_id()});
   return frames;
 }
@@ -164,14 +183,16 @@ void frontend_attributes_from_text(std::string_view text, proto::FrontendAttribu
   while (!in.accept('}')) {
     const std::string key = in.peek() == '"' ? in.string("a name") : std::string(in.identifier("a name"));
     in.expect('=', "after the name of a frontend attribute");
-    (*p->mutable_map())[key] = in.peek() == '{' ? std::string(in.balanced("a value")) : in.string("a string or a text in braces");
+    (*p->mutable_map())[key] =
+        in.peek() == '{' ? std::string(in.balanced("a value")) : in.string("a string or a text in braces");
     if (in.peek() != '}') in.expect(',', "between frontend attributes");
   }
 }
 
 std::string statistics_text(const proto::StatisticsViz& p) {
   std::string out = fmt::format("{{visualizing_index={}", p.stat_index_to_visualize());
-  for (const auto& statistic : p.statistics()) out += fmt::format(",{}={}", statistic.stat_name(), statistic.stat_val());
+  for (const auto& statistic : p.statistics())
+    out += fmt::format(",{}={}", statistic.stat_name(), statistic.stat_val());
   return out + "}";
 }
 
@@ -194,22 +215,29 @@ void statistics_from_text(std::string_view text, proto::StatisticsViz* p) {
 
 namespace {
 
-using Elements = std::map<Dims, const proto::OriginalArrayProto*>;
+using Elements = std::map<Dims, const proto::OriginalValueElementProto*>;
 
-void append_origin(const Shape& shape, const Elements& elements, Dims& index, std::string& out) {
-  if (!shape.is_tuple()) {
-    const auto found = elements.find(index);
-    if (found == elements.end()) return void(out += "{}");
-    out += fmt::format("{{\"{}\"", escape(found->second->instruction_name()));
-    if (found->second->shape_index_size() > 0) out += fmt::format(" {{{}}}", fmt::join(found->second->shape_index(), ","));
-    out += "}";
+// An element is a leaf; what has elements below it, or none at all, is a tuple.
+void append_origin(const Elements& elements, Dims& index, std::string& out) {
+  const auto found = elements.find(index);
+  if (found != elements.end()) {
+    const auto& array = found->second->original_array();
+    out += '{';
+    if (found->second->has_original_array()) out += fmt::format("\"{}\"", escape(array.instruction_name()));
+    if (array.shape_index_size() > 0) out += fmt::format(" {{{}}}", fmt::join(array.shape_index(), ","));
+    out += '}';
     return;
   }
+  // The last index below this node tells how many elements the tuple has.
+  int64_t last = -1;
+  for (const auto& [at, element] : elements)
+    if (at.size() > index.size() && std::equal(index.begin(), index.end(), at.begin()))
+      last = std::max(last, at[index.size()]);
   out += '(';
-  for (size_t i = 0; i < shape.tuple.size(); ++i) {
+  for (int64_t i = 0; i <= last; ++i) {
     if (i) out += ", ";
-    index.push_back(static_cast<int64_t>(i));
-    append_origin(shape.tuple[i], elements, index, out);
+    index.push_back(i);
+    append_origin(elements, index, out);
     index.pop_back();
   }
   out += ')';
@@ -227,24 +255,31 @@ void read_origin(Scanner& in, Dims& index, proto::OriginalValueProto* p) {
     return;
   }
   in.expect('{', "to open an origin");
-  if (in.accept('}')) return;
   auto* element = p->add_elements();
   for (int64_t i : index) element->add_shape_index(i);
+  if (in.accept('}')) return;
   element->mutable_original_array()->set_instruction_name(in.string("the name of the original instruction"));
   if (in.peek() == '{')
-    for (int64_t i : parse_int_list(in.balanced("an index"))) element->mutable_original_array()->add_shape_index(i);
+    for (int64_t i : parse_int_list(in.balanced("an index")))
+      element->mutable_original_array()->add_shape_index(i);
   in.expect('}', "to close an origin");
 }
 
 }  // namespace
 
-std::string origin_text(const proto::OriginalValueProto& p, const Shape& shape) {
+std::string origin_text(const proto::OriginalValueProto& p) {
   if (p.is_synthetic_call()) return "{[synthetic_call]}";
+  constexpr int64_t kMaxIndex = 1 << 16, kMaxDepth = 100;  // what a file may ask us to print
   Elements elements;
-  for (const auto& e : p.elements()) elements[Dims(e.shape_index().begin(), e.shape_index().end())] = &e.original_array();
+  for (const auto& e : p.elements()) {
+    Dims index(e.shape_index().begin(), e.shape_index().end());
+    for (int64_t i : index)
+      if (i < 0 || i >= kMaxIndex || index.size() > kMaxDepth) throw user_error("origin: bad index {}", i);
+    elements[std::move(index)] = &e;
+  }
   std::string out = "{";
   Dims index;
-  append_origin(shape, elements, index, out);
+  append_origin(elements, index, out);
   return out + "}";
 }
 

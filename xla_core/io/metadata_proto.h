@@ -1,4 +1,5 @@
-// Where instructions come from: op metadata, stack frames, original values; and free-form notes: frontend attributes, statistics.
+// Where instructions come from: op metadata, stack frames, original values; and free-form notes: frontend
+// attributes, statistics.
 #pragma once
 
 #include <string>
@@ -27,11 +28,13 @@ void frontend_attributes_from_text(std::string_view text, proto::FrontendAttribu
 std::string statistics_text(const proto::StatisticsViz& p);
 void statistics_from_text(std::string_view text, proto::StatisticsViz* p);
 
-// `{({"a"}, {"b" {1}})}`: one entry a leaf of the shape, nested like it.
-std::string origin_text(const proto::OriginalValueProto& p, const Shape& shape);
+// `{({"a"}, {"b" {1}})}`: one entry a leaf of the shape, nested like it; `{}` and `()` where nothing is
+// known.
+std::string origin_text(const proto::OriginalValueProto& p);
 void origin_from_text(std::string_view text, proto::OriginalValueProto* p);
 
-// True for a text that begins with a brace and ends with its partner, strings stepped over: it needs no quotes in HLO text.
+// True for a text that begins with a brace and ends with its partner, strings stepped over: it needs no
+// quotes in HLO text.
 bool is_braced(std::string_view text);
 
 }  // namespace armillary

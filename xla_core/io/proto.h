@@ -9,7 +9,8 @@
 
 namespace armillary {
 
-// Reads a serialized HloModuleProto, or an HloProto dump around one. Throws Error{kUser} on anything malformed; the laws of the rows are left to verify().
+// Reads a serialized HloModuleProto, or an HloProto dump around one. Throws Error{kUser} on anything
+// malformed; the laws of the rows are left to verify().
 std::unique_ptr<Module> from_proto(std::string_view bytes);
 
 // A serialized HloModuleProto. Ids are given anew, so equal modules give equal bytes.

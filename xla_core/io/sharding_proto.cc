@@ -1,4 +1,5 @@
-// Shardings between wire form and HLO text: tiled (device lists and iota), tuples, and named ones over a mesh.
+// Shardings between wire form and HLO text: tiled (device lists and iota), tuples, and named ones over a
+// mesh.
 #include <cctype>
 
 #include "xla_core/hlo/scanner.h"
@@ -26,7 +27,8 @@ std::string metadata_list(const List& list) {
 
 // ---- Writing text ----
 
-std::string axes_text(const google::protobuf::RepeatedPtrField<proto::AxisRefProto>& axes, const proto::MeshProto& mesh) {
+std::string axes_text(const google::protobuf::RepeatedPtrField<proto::AxisRefProto>& axes,
+                      const proto::MeshProto& mesh) {
   std::string out;
   for (int i = 0; i < axes.size(); ++i) out += (i ? ", " : "") + axis_text(axes[i], mesh);
   return out;
@@ -36,7 +38,8 @@ std::string named_text(const proto::NamedShardingProto& p) {
   const proto::MeshProto& mesh = p.mesh();
   std::string tail;
   if (p.metadata_size() > 0) tail = ", metadata=" + metadata_list(p.metadata());
-  if (mesh.axes_size() == 0 && mesh.device_ids_size() == 1) return fmt::format("{{maximal_mesh[device_id={}]{}}}", mesh.device_ids(0), tail);
+  if (mesh.axes_size() == 0 && mesh.device_ids_size() == 1)
+    return fmt::format("{{maximal_mesh[device_id={}]{}}}", mesh.device_ids(0), tail);
   std::string out = "{" + mesh_text(mesh) + ", [";
   for (int d = 0; d < p.dim_shardings_size(); ++d) {
     const auto& dim = p.dim_shardings(d);
@@ -80,7 +83,8 @@ std::string tuple_text(const Sharding& p) {
 
 // ---- Reading text ----
 
-void read_axes(Scanner& in, const proto::MeshProto& mesh, google::protobuf::RepeatedPtrField<proto::AxisRefProto>* axes) {
+void read_axes(Scanner& in, const proto::MeshProto& mesh,
+               google::protobuf::RepeatedPtrField<proto::AxisRefProto>* axes) {
   in.expect('{', "to open a list of axes");
   while (!in.accept('}')) {
     read_axis(in, mesh, axes->Add());
@@ -103,8 +107,10 @@ void read_dim(Scanner& in, const proto::MeshProto& mesh, proto::NamedShardingPro
   dim->set_is_closed(true);
   in.expect('{', "to open the axes of a dimension");
   while (!in.accept('}')) {
-    if (in.accept('?')) dim->set_is_closed(false);
-    else read_axis(in, mesh, dim->add_axes());
+    if (in.accept('?'))
+      dim->set_is_closed(false);
+    else
+      read_axis(in, mesh, dim->add_axes());
     if (in.peek() != '}') in.expect(',', "between axes");
   }
 }
@@ -125,11 +131,16 @@ void read_named(Scanner& in, proto::NamedShardingProto* p) {
     }
   }
   while (in.accept(',')) {
-    if (in.accept("replicated=")) read_axes(in, p->mesh(), p->mutable_replicated_axes());
-    else if (in.accept("unreduced=")) read_axes(in, p->mesh(), p->mutable_unreduced_axes());
-    else if (in.accept("manual=")) read_axes(in, p->mesh(), p->mutable_manual_axes());
-    else if (in.accept("metadata=")) read_metadata(in, p->mutable_metadata());
-    else throw in.expected("replicated, unreduced, manual or metadata");
+    if (in.accept("replicated="))
+      read_axes(in, p->mesh(), p->mutable_replicated_axes());
+    else if (in.accept("unreduced="))
+      read_axes(in, p->mesh(), p->mutable_unreduced_axes());
+    else if (in.accept("manual="))
+      read_axes(in, p->mesh(), p->mutable_manual_axes());
+    else if (in.accept("metadata="))
+      read_metadata(in, p->mutable_metadata());
+    else
+      throw in.expected("replicated, unreduced, manual or metadata");
   }
   in.expect('}', "to close the sharding");
 }
@@ -178,19 +189,32 @@ void read_word(Scanner& in, Sharding* p) {
     p->set_shard_group_id(in.integer("the number of a shard group"));
     p->set_shard_group_type(type);
   };
-  if (in.accept_keyword("replicated")) p->set_type(Sharding::REPLICATED);
-  else if (in.accept_keyword("manual")) p->set_type(Sharding::MANUAL);
-  else if (in.accept_keyword("unknown")) p->set_type(Sharding::UNKNOWN);
-  else if (in.accept_keyword("unreduced")) p->set_type(Sharding::UNREDUCED);
-  else if (in.accept_keyword("maximal")) p->set_type(Sharding::MAXIMAL), p->add_tile_assignment_dimensions(1);
-  else if (in.accept("device=")) p->add_tile_assignment_devices(in.integer("a device"));
-  else if (in.accept("devices=")) read_tiles(in, p);
-  else if (in.accept_keyword("last_tile_dim_replicate")) p->set_replicate_on_last_tile_dim(true);
-  else if (in.accept("last_tile_dims=")) read_last_tile_dims(in, p);
-  else if (in.accept("metadata=")) read_metadata(in, p->mutable_metadata());
-  else if (in.accept_keyword("shard_as")) group(Sharding::AS);
-  else if (in.accept_keyword("shard_like")) group(Sharding::LIKE);
-  else throw in.expected("a kind of sharding");
+  if (in.accept_keyword("replicated"))
+    p->set_type(Sharding::REPLICATED);
+  else if (in.accept_keyword("manual"))
+    p->set_type(Sharding::MANUAL);
+  else if (in.accept_keyword("unknown"))
+    p->set_type(Sharding::UNKNOWN);
+  else if (in.accept_keyword("unreduced"))
+    p->set_type(Sharding::UNREDUCED);
+  else if (in.accept_keyword("maximal"))
+    p->set_type(Sharding::MAXIMAL), p->add_tile_assignment_dimensions(1);
+  else if (in.accept("device="))
+    p->add_tile_assignment_devices(in.integer("a device"));
+  else if (in.accept("devices="))
+    read_tiles(in, p);
+  else if (in.accept_keyword("last_tile_dim_replicate"))
+    p->set_replicate_on_last_tile_dim(true);
+  else if (in.accept("last_tile_dims="))
+    read_last_tile_dims(in, p);
+  else if (in.accept("metadata="))
+    read_metadata(in, p->mutable_metadata());
+  else if (in.accept_keyword("shard_as"))
+    group(Sharding::AS);
+  else if (in.accept_keyword("shard_like"))
+    group(Sharding::LIKE);
+  else
+    throw in.expected("a kind of sharding");
 }
 
 void read_sharding(Scanner& in, Sharding* p) {
@@ -215,11 +239,18 @@ std::string sharding_text(const Sharding& p) {
   if (p.has_named_sharding()) return named_text(p.named_sharding());
   if (p.type() == Sharding::TUPLE) return tuple_text(p);
   std::string out;
-  if (p.type() == Sharding::OTHER) out = tiles_text(p);
-  else if (p.type() == Sharding::MAXIMAL) out = fmt::format("maximal device={}", p.tile_assignment_devices_size() ? p.tile_assignment_devices(0) : 0);
-  else if (Sharding::Type_IsValid(p.type())) out = type_text(p.type());
-  else throw user_error("unknown type of sharding: {}", static_cast<int>(p.type()));
-  if (p.is_shard_group()) out += fmt::format(" shard_{} {}", p.shard_group_type() == Sharding::LIKE ? "like" : "as", p.shard_group_id());
+  if (p.type() == Sharding::OTHER)
+    out = tiles_text(p);
+  else if (p.type() == Sharding::MAXIMAL)
+    out =
+        fmt::format("maximal device={}", p.tile_assignment_devices_size() ? p.tile_assignment_devices(0) : 0);
+  else if (Sharding::Type_IsValid(p.type()))
+    out = type_text(p.type());
+  else
+    throw user_error("unknown type of sharding: {}", static_cast<int>(p.type()));
+  if (p.is_shard_group())
+    out += fmt::format(" shard_{} {}", p.shard_group_type() == Sharding::LIKE ? "like" : "as",
+                       p.shard_group_id());
   if (p.metadata_size() == 1) out += " metadata=" + metadata_text(p.metadata(0));
   if (p.metadata_size() > 1) out += " metadata=" + metadata_list(p.metadata());
   return "{" + out + "}";

@@ -25,9 +25,9 @@ class Writer {
  public:
   explicit Writer(const Module& module) : module_(module) {
     for (const Computation* c : module.computations()) {
-      computation_ids_[c] = static_cast<int64_t>(computation_ids_.size()) + 1;
+      computation_ids_[c] = static_cast<int64_t>(computation_ids_.size());
       for (const Instruction* i : c->instructions()) {
-        ids_[i] = static_cast<int64_t>(ids_.size()) + 1;
+        ids_[i] = static_cast<int64_t>(ids_.size());
         if (i->is(Op::fusion))
           for (const Computation* callee : i->callees()) fusions_.insert(callee);
       }
@@ -54,7 +54,8 @@ class Writer {
     p->set_is_fusion_computation(fusions_.count(&c) > 0);
     p->set_execution_thread(c.execution_thread.empty() ? "main" : c.execution_thread);
     program_shape_to_proto(c.program_shape(), p->mutable_program_shape());
-    for (const Instruction* parameter : c.parameters()) p->mutable_program_shape()->add_parameter_names(parameter ? parameter->name() : "");
+    for (const Instruction* parameter : c.parameters())
+      p->mutable_program_shape()->add_parameter_names(parameter ? parameter->name() : "");
     for (const Instruction* i : c.instructions()) write_instruction(*i, p->add_instructions());
   }
 
@@ -67,11 +68,14 @@ class Writer {
     if (i.is(Op::parameter)) p->set_parameter_number(i.parameter_number());
     if (i.is(Op::constant)) literal_to_proto(i.literal(), with_layouts(i.shape()), p->mutable_literal());
     for (const Instruction* operand : i.operands()) p->add_operand_ids(ids_.at(operand));
-    for (const Instruction* before : i.control_predecessors()) p->add_control_predecessor_ids(ids_.at(before));
-    for (const Computation* callee : callees_of(i)) p->add_called_computation_ids(computation_ids_.at(callee));
+    for (const Instruction* before : i.control_predecessors())
+      p->add_control_predecessor_ids(ids_.at(before));
+    for (const Computation* callee : callees_of(i))
+      p->add_called_computation_ids(computation_ids_.at(callee));
     attrs_to_proto(i, p);
     // What the text leaves out because it is the default.
-    if (i.is(Op::custom_call) && !i.has(Attr::api_version)) p->set_custom_call_api_version(proto::API_VERSION_ORIGINAL);
+    if (i.is(Op::custom_call) && !i.has(Attr::api_version))
+      p->set_custom_call_api_version(proto::API_VERSION_ORIGINAL);
     if (i.is(Op::async_start) && !i.has(Attr::async_execution_thread)) p->set_async_execution_thread("main");
   }
 
@@ -93,15 +97,18 @@ class Writer {
       for (int64_t i : alias.output_index) e->add_output_shape_index(i);
       e->set_parameter_number(alias.parameter);
       for (int64_t i : alias.parameter_index) e->add_parameter_shape_index(i);
-      e->set_kind(alias.must ? proto::HloInputOutputAliasProto::MUST_ALIAS : proto::HloInputOutputAliasProto::MAY_ALIAS);
+      e->set_kind(alias.must ? proto::HloInputOutputAliasProto::MUST_ALIAS
+                             : proto::HloInputOutputAliasProto::MAY_ALIAS);
     }
     for (const BufferDonor& donor : module_.donors) {
       auto* e = p->mutable_buffer_donor()->add_entries();
       e->set_parameter_number(donor.parameter);
       for (int64_t i : donor.parameter_index) e->add_parameter_shape_index(i);
     }
-    if (!module_.frontend_attributes.empty()) frontend_attributes_from_text(module_.frontend_attributes, p->mutable_frontend_attributes());
-    if (!module_.stack_frames.empty()) stack_frames_to_proto(module_.stack_frames, p->mutable_stack_frame_index());
+    if (!module_.frontend_attributes.empty())
+      frontend_attributes_from_text(module_.frontend_attributes, p->mutable_frontend_attributes());
+    if (!module_.stack_frames.empty())
+      stack_frames_to_proto(module_.stack_frames, p->mutable_stack_frame_index());
   }
 
   void write_schedule(proto::HloScheduleProto* p) {
@@ -124,7 +131,9 @@ std::string to_proto(const Module& module) {
   google::protobuf::Arena arena;
   auto* p = google::protobuf::Arena::CreateMessage<proto::HloModuleProto>(&arena);
   Writer(module).write(p);
-  if (p->ByteSizeLong() > INT32_MAX) throw resource_error("module {} takes {} bytes as a proto, more than 2 GiB", module.name(), p->ByteSizeLong());
+  if (p->ByteSizeLong() > INT32_MAX)
+    throw resource_error("module {} takes {} bytes as a proto, more than 2 GiB", module.name(),
+                         p->ByteSizeLong());
   std::string bytes;
   google::protobuf::io::StringOutputStream stream(&bytes);
   google::protobuf::io::CodedOutputStream out(&stream);

@@ -1,0 +1,85 @@
+// Compile and run.
+#include <pybind11/stl.h>
+
+#include "xla_core/client/client.h"
+#include "xla_core/pybind/arrays.h"
+#include "xla_core/pybind/bind.h"
+
+namespace py = pybind11;
+using namespace py::literals;
+
+namespace armillary {
+namespace {
+
+std::shared_ptr<Executable> compile_module(const Module& module, const std::string& target, bool optimise) {
+  py::gil_scoped_release nogil;
+  CompileOptions options;
+  options.target = target;
+  options.optimise = optimise;
+  return Executable::compile(module.clone(), options);
+}
+
+// Results in the order of the root's leaves; tokens are None.
+py::list execute(const Executable& executable, const std::vector<py::array>& arrays,
+                 const std::vector<bool>& donated) {
+  std::vector<Argument> arguments;
+  arguments.reserve(arrays.size());
+  for (size_t i = 0; i < arrays.size(); ++i)
+    arguments.push_back({literal_of(arrays[i]), i < donated.size() && donated[i]});
+  std::vector<Literal> results;
+  {
+    py::gil_scoped_release nogil;
+    results = executable.execute(arguments);
+  }
+  py::list out(results.size());
+  for (size_t i = 0; i < results.size(); ++i) out[i] = value_of(results[i]);
+  return out;
+}
+
+py::dict memory(const Executable& executable) {
+  const MemoryReport& r = executable.program().memory;
+  return py::dict("argument_bytes"_a = r.argument_bytes, "output_bytes"_a = r.output_bytes,
+                  "constant_bytes"_a = r.constant_bytes, "temporary_bytes"_a = r.temporary_bytes,
+                  "alias_bytes"_a = r.alias_bytes, "code_bytes"_a = r.code_bytes,
+                  "max_live_bytes"_a = r.max_live_bytes);
+}
+
+py::list kernels(const Executable& executable) {
+  py::list out;
+  for (const KernelReport& r : executable.program().kernels)
+    out.append(py::dict("name"_a = r.name, "code_bytes"_a = r.code_bytes,
+                        "compile_seconds"_a = r.compile_seconds, "uses"_a = r.uses));
+  return out;
+}
+
+py::list pass_records(const Executable& executable) {
+  py::list out;
+  for (const PassRecord& r : executable.passes())
+    out.append(py::dict("pipeline"_a = r.pipeline, "pass"_a = r.pass, "seconds"_a = r.seconds,
+                        "rewrites"_a = r.rewrites, "instructions_before"_a = r.instructions_before,
+                        "instructions_after"_a = r.instructions_after, "changed"_a = r.changed));
+  return out;
+}
+
+}  // namespace
+
+void bind_executable(py::module_& m) {
+  py::class_<Executable, std::shared_ptr<Executable>>(m, "Executable", "A compiled program.")
+      .def("execute", execute, "arrays"_a, "donated"_a = std::vector<bool>(),
+           "One array per leaf of the parameters in, one per leaf of the result out.")
+      .def("as_text", &Executable::as_text, "The optimised and scheduled HLO.")
+      .def("memory", memory, "Bytes by use.")
+      .def("kernels", kernels, "The machine code: name, code_bytes, compile_seconds, uses.")
+      .def("passes", pass_records, "What each pass did and how long it took.")
+      .def_property_readonly("compile_seconds", &Executable::compile_seconds)
+      .def_property_readonly(
+          "module", [](const Executable& e) { return std::shared_ptr<Module>(e.module().clone()); },
+          "A copy of the optimised module.")
+      .def_property_readonly("parameter_shapes",
+                             [](const Executable& e) { return e.program().parameter_shapes; })
+      .def_property_readonly("result_shape", [](const Executable& e) { return e.program().result_shape; });
+  m.def("compile", compile_module, "module"_a, "target"_a = "cpu", "optimise"_a = true,
+        "Compiles a copy of the module.");
+}
+
+}  // namespace armillary
