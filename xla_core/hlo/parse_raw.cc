@@ -150,7 +150,7 @@ RawText read_raw(Scanner& in, std::string_view what) {
   } else if (c == '[') {
     in.balanced(what);
     read_continuations(in);
-  } else if (at_shape(in)) {  // literal=s32[2] {1,2}
+  } else if (at_shape(in) && dtype_from_name(in.peek_identifier())) {  // literal=s32[2] {1,2}
     read_shape(in);
     if (in.peek() == '{' || in.peek() == '(')
       in.balanced(what);
