@@ -9,45 +9,59 @@ namespace {
 // Values that share memory. Union-find with the union of the members' segments at the representative.
 class Groups {
  public:
-  explicit Groups(const Values& values) : values_(values), parent_(values.size()), segments_(values.size()) {
-    std::iota(parent_.begin(), parent_.end(), 0);
-    members_.assign(values.size(), 1);
-    for (int32_t v = 0; v < values.size(); ++v) segments_[v] = merged(values.at(v).segments);
-    fixed_.resize(values.size());
-    for (int32_t v = 0; v < values.size(); ++v) fixed_[v] = values.at(v).kind != Value::kDefined;
+  Groups(const Values& values, const std::vector<SharingWish>& wishes) : values_(values), wishes_(wishes) {
+    groups_.resize(values.size());
+    wishes_of_.resize(values.size());
+    for (int32_t v = 0; v < values.size(); ++v)
+      groups_[v] = {v, values.at(v).kind != Value::kDefined, {v}, merged(values.at(v).segments)};
+    for (size_t w = 0; w < wishes.size(); ++w) {
+      wishes_of_[wishes[w].from].push_back(w);
+      wishes_of_[wishes[w].to].push_back(w);
+    }
   }
 
   int32_t find(int32_t v) {
-    while (parent_[v] != v) v = parent_[v] = parent_[parent_[v]];
+    while (groups_[v].parent != v) v = groups_[v].parent = groups_[groups_[v].parent].parent;
     return v;
   }
-  const std::vector<Segment>& segments(int32_t group) const { return segments_[group]; }
-  bool fixed(int32_t group) const { return fixed_[group]; }  // memory we may not write: arguments, constants
-  int32_t members(int32_t group) const { return members_[group]; }
-  void unfix(int32_t v) { fixed_[find(v)] = false; }
+  const std::vector<Segment>& segments(int32_t group) const { return groups_[group].segments; }
+  size_t members(int32_t group) const { return groups_[group].members.size(); }
+  bool fixed(int32_t group) const {
+    return groups_[group].fixed;
+  }  // memory we may not write: arguments, constants
+  void unfix(int32_t v) { groups_[find(v)].fixed = false; }
 
-  // Grants the wish when the two are never alive at once, but for the moment of the hand-over.
+  // Grants the wish when the two groups are never alive at once, but for the moments of hand-over between
+  // them.
   bool share(const SharingWish& wish) {
-    const int32_t from = find(wish.from), to = find(wish.to);
-    if (from == to || fixed_[from] || fixed_[to]) return from == to;
+    int32_t from = find(wish.from), to = find(wish.to);
+    if (from == to || fixed(from) || fixed(to)) return from == to;
     if (values_.at(wish.from).size != values_.at(wish.to).size) return false;
-    if (overlap(ending_before(segments_[from], wish.tick), segments_[to])) return false;
-    std::vector<Segment> all = segments_[from];
-    all.insert(all.end(), segments_[to].begin(), segments_[to].end());
-    segments_[to] = merged(std::move(all));
-    segments_[from].clear();
-    members_[to] += members_[from];
-    parent_[from] = to;
+    if (members(from) > members(to)) std::swap(from, to);
+    std::vector<Segment> a = segments(from), b = segments(to);
+    for (int32_t member : groups_[from].members)
+      for (size_t w : wishes_of_[member]) {
+        if (find(wishes_[w].from) == from && find(wishes_[w].to) == to) end_before(a, wishes_[w].tick);
+        if (find(wishes_[w].from) == to && find(wishes_[w].to) == from) end_before(b, wishes_[w].tick);
+      }
+    if (overlap(a, b)) return false;
+    unite(from, to);
     return true;
   }
 
  private:
-  // The segment that ends with the read at `tick` ends just before it.
-  static std::vector<Segment> ending_before(std::vector<Segment> segments, int64_t tick) {
+  struct Group {
+    int32_t parent = 0;
+    bool fixed = false;
+    std::vector<int32_t> members;
+    std::vector<Segment> segments;
+  };
+
+  // The segment whose last read is at `tick` ends just before it.
+  static void end_before(std::vector<Segment>& segments, int64_t tick) {
     for (Segment& s : segments)
       if (s.begin <= tick && (s.end == tick || s.end == tick + 1)) s.end = tick - 1;
     std::erase_if(segments, [](const Segment& s) { return s.end < s.begin; });
-    return segments;
   }
   static std::vector<Segment> merged(std::vector<Segment> all) {
     std::sort(all.begin(), all.end(), [](const Segment& a, const Segment& b) { return a.begin < b.begin; });
@@ -61,12 +75,20 @@ class Groups {
     }
     return result;
   }
+  void unite(int32_t from, int32_t to) {
+    Group &gone = groups_[from], &kept = groups_[to];
+    gone.parent = to;
+    kept.members.insert(kept.members.end(), gone.members.begin(), gone.members.end());
+    kept.segments.insert(kept.segments.end(), gone.segments.begin(), gone.segments.end());
+    kept.segments = merged(std::move(kept.segments));
+    gone.members.clear();
+    gone.segments.clear();
+  }
 
   const Values& values_;
-  std::vector<int32_t> parent_;
-  std::vector<std::vector<Segment>> segments_;
-  std::vector<int32_t> members_;
-  std::vector<bool> fixed_;
+  const std::vector<SharingWish>& wishes_;
+  std::vector<Group> groups_;
+  std::vector<std::vector<size_t>> wishes_of_;  // per value
 };
 
 size_t leaf_number(const Shape& shape, const Dims& index) {
@@ -75,8 +97,9 @@ size_t leaf_number(const Shape& shape, const Dims& index) {
   return static_cast<size_t>(std::find(leaves.begin(), leaves.end(), target) - leaves.begin());
 }
 
-// Donated arguments become writable, and would like to become the result that aliases them.
-void add_donations(const Module& m, const Values& values, Groups& groups, std::vector<SharingWish>& wishes) {
+// Donated arguments would like to become the result that aliases them.
+std::vector<int32_t> add_donations(const Module& m, const Values& values, std::vector<SharingWish>& wishes) {
+  std::vector<int32_t> donated;
   const Instruction* root = m.entry()->root();
   constexpr int kDonation = 9;
   for (const InputOutputAlias& alias : m.aliases) {
@@ -86,21 +109,25 @@ void add_donations(const Module& m, const Values& values, Groups& groups, std::v
     if (from_leaf >= values.of(parameter).size() || to_leaf >= values.of(root).size()) continue;
     const int32_t from = values.of(parameter)[from_leaf], to = values.of(root)[to_leaf];
     if (from < 0 || to < 0) continue;
-    groups.unfix(from);
+    donated.push_back(from);
     wishes.push_back({from, to, -1, kDonation});
   }
+  return donated;
 }
 
 class Assigner {
  public:
-  Assigner(const Module& m, const Target& target) : module_(m), values_(m, target), groups_(values_) {}
+  Assigner(const Module& m, const Target& target) : module_(m), values_(m, target) {}
 
   Assignment run() {
     std::vector<SharingWish> wishes = values_.wishes();
-    add_donations(module_, values_, groups_, wishes);
+    const std::vector<int32_t> donated = add_donations(module_, values_, wishes);
     std::stable_sort(wishes.begin(), wishes.end(),
                      [](const auto& a, const auto& b) { return a.priority < b.priority; });
-    for (const SharingWish& wish : wishes) groups_.share(wish);
+    Groups groups(values_, wishes);
+    for (int32_t v : donated) groups.unfix(v);
+    for (const SharingWish& wish : wishes) groups.share(wish);
+    groups_ = &groups;
     slice_of_.resize(values_.size());
     place_parameters();
     place_constants();
@@ -124,9 +151,9 @@ class Assigner {
         Allocation a{
             .kind = Allocation::kParameter, .size = v < 0 ? 0 : values_.at(v).size, .index = number++};
         const int64_t size = a.size;
-        a.written = v >= 0 && groups_.members(groups_.find(v)) > 1;
+        a.written = v >= 0 && groups_->members(groups_->find(v)) > 1;
         const int32_t allocation = add_allocation(std::move(a));
-        if (v >= 0) slice_of_[groups_.find(v)] = {allocation, 0, size};
+        if (v >= 0) slice_of_[groups_->find(v)] = {allocation, 0, size};
       }
   }
 
@@ -150,10 +177,10 @@ class Assigner {
         out_.results.push_back({});
         continue;
       }
-      const int32_t group = groups_.find(v);
+      const int32_t group = groups_->find(v);
       Slice& slice = slice_of_[group];
       const int64_t size = values_.at(v).size;
-      if (placed(group) && !groups_.fixed(group) && out_.allocations[slice.allocation].result < 0) {
+      if (placed(group) && !groups_->fixed(group) && out_.allocations[slice.allocation].result < 0) {
         out_.allocations[slice.allocation].result = leaf;  // a donated argument
         out_.results.push_back(slice);
         continue;
@@ -169,8 +196,8 @@ class Assigner {
     std::vector<Block> blocks;
     std::vector<int32_t> group_of;
     for (int32_t v = 0; v < values_.size(); ++v) {
-      if (groups_.find(v) != v || placed(v)) continue;
-      blocks.push_back({values_.at(v).size, groups_.segments(v)});
+      if (groups_->find(v) != v || placed(v)) continue;
+      blocks.push_back({values_.at(v).size, groups_->segments(v)});
       group_of.push_back(v);
     }
     const int64_t total = pack_blocks(blocks);
@@ -185,14 +212,14 @@ class Assigner {
       for (const Instruction* i : c->instructions()) {
         if (!values_.knows(i)) continue;  // inside a fusion or another embedded computation
         std::vector<Slice> slices;
-        for (int32_t v : values_.of(i)) slices.push_back(v < 0 ? Slice{} : slice_of_[groups_.find(v)]);
+        for (int32_t v : values_.of(i)) slices.push_back(v < 0 ? Slice{} : slice_of_[groups_->find(v)]);
         out_.slices[i] = std::move(slices);
       }
   }
 
   const Module& module_;
   Values values_;
-  Groups groups_;
+  Groups* groups_ = nullptr;
   std::vector<Slice> slice_of_;  // per value, valid at representatives
   Assignment out_;
 };

@@ -183,7 +183,8 @@ TEST(Pack, random_blocks_never_overlap_and_stay_near_the_bound) {
     for (size_t a = 0; a < blocks.size(); ++a)
       for (size_t b = 0; b < a; ++b)
         if (overlap(blocks[a].segments, blocks[b].segments)) {
-          EXPECT_TRUE(blocks[a].offset + blocks[a].size <= blocks[b].offset || blocks[b].offset + blocks[b].size <= blocks[a].offset);
+          EXPECT_TRUE(blocks[a].offset + blocks[a].size <= blocks[b].offset ||
+                      blocks[b].offset + blocks[b].size <= blocks[a].offset);
         }
     EXPECT_LE(total, max_live_bytes(blocks) * 5 / 4);
   }

@@ -152,12 +152,24 @@ void Values::visit(const Instruction* i, int scope) {
   for (int64_t k = 0; k < i->num_operands(); ++k) {
     const std::vector<int32_t>& operand = of(i->operand(k));
     for (int32_t value : operand) use(value, 2 * now_ + 1, scope);
+    if (operand.size() != 1 || operand[0] < 0) continue;
     for (size_t leaf = 0; leaf < ids.size(); ++leaf)
-      if (operand.size() == 1 && target_.may_share(*i, k, static_cast<int64_t>(leaf)))
-        wish(operand[0], ids[leaf], 2 * now_,
-             target_.updates_in_place(*i, k, static_cast<int64_t>(leaf)) ? kUpdate : kInPlace);
+      if (may_take_over(*i, operand[0], static_cast<int64_t>(leaf))) {
+        const bool updates = target_.updates_in_place(*i, k, static_cast<int64_t>(leaf));
+        wish(operand[0], ids[leaf], 2 * now_, updates ? kUpdate : kInPlace);
+      }
   }
   leaves_[i] = std::move(ids);
+}
+
+// Every operand that is this value must allow it.
+bool Values::may_take_over(const Instruction& i, int32_t value, int64_t leaf) const {
+  for (int64_t k = 0; k < i.num_operands(); ++k) {
+    const std::vector<int32_t>& operand = of(i.operand(k));
+    if (std::find(operand.begin(), operand.end(), value) != operand.end() && !target_.may_share(i, k, leaf))
+      return false;
+  }
+  return true;
 }
 
 void Values::visit_while(const Instruction* i, int scope) {

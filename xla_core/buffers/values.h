@@ -63,6 +63,7 @@ class Values {
   void visit_call(const Instruction* i, int scope);
   void close_loop(int scope);
   std::vector<int32_t> define_all(const Instruction* i, Value::Kind kind, int scope);
+  bool may_take_over(const Instruction& i, int32_t value, int64_t leaf) const;
   void wish(int32_t from, int32_t to, int64_t tick, int priority);
 
   const Target& target_;
