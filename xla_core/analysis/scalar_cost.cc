@@ -36,7 +36,7 @@ ScalarCost count(const Tape& tape) {
   for (const TapeNode& node : tape.nodes) {
     cost.work += cycles(node.prim);
     cost.transcendentals += is_transcendental(node.prim);
-    cost.flops += !is_bookkeeping(node.prim) && (is_float(node.dtype) || is_integer(node.dtype));
+    cost.flops += !is_bookkeeping(node.prim) && !is_transcendental(node.prim);
   }
   return cost;
 }

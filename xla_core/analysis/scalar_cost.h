@@ -6,8 +6,8 @@
 namespace armillary {
 
 struct ScalarCost {
-  double flops = 0;            // arithmetic on numbers: one each, whatever the operation
-  double transcendentals = 0;  // of those, the ones that need a polynomial or a table
+  double flops = 0;            // arithmetic and comparisons, one each
+  double transcendentals = 0;  // what needs a polynomial or a table; not among the flops
   double work = 0;             // rough cycles, for deciding what is cheap
 };
 

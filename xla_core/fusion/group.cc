@@ -9,6 +9,7 @@ namespace {
 
 constexpr size_t kMaxSpaces = 4;        // how often one member may be written out in the kernel
 constexpr int64_t kEmittedPerBody = 2;  // members written out, per member the body may have
+constexpr double kWindowOverlap = 4;    // evaluations per element that a window may cost a cheap producer
 constexpr int64_t kFreeCopies = 12;  // copies a small group may hold; beyond that, two per member of its own
 
 double elements(const Shape& shape) {
@@ -139,6 +140,17 @@ bool Group::is_recomputed(const Instruction& producer, const std::vector<int>& s
   return evaluations > elements(producer.shape());
 }
 
+// Windows that share many elements would compute each of them as often.
+bool Group::windows_overlap(const Instruction& producer, const std::vector<int>& spaces,
+                            const std::vector<Space>& added) const {
+  for (int s : spaces) {
+    const Space& read = space(s, added);
+    bool windowed = read.via && read.via->is(Op::reduce_window);
+    if (windowed && read.evaluations > kWindowOverlap * elements(producer.shape())) return true;
+  }
+  return false;
+}
+
 // An in-place update may read the old value only where it writes: through the dynamic-slice with its own
 // start indices.
 bool Group::keeps_update_in_place(const Instruction& producer, const std::vector<int>& spaces) const {
@@ -167,6 +179,7 @@ bool Group::can_add(const Instruction& producer, bool copied) const {
   if (copied && !is_scalar_constant(producer) && copies_ >= kFreeCopies + 2 * (size() - copies_))
     return false;
   if (is_recomputed(producer, spaces, added)) {
+    if (windows_overlap(producer, spaces, added)) return false;
     Price price = price_of(producer);
     if (price == Price::kCostly || (price == Price::kCheap && recomputed_ >= limits_->fusion_max_recomputed))
       return false;

@@ -64,6 +64,8 @@ class Group {
   std::vector<int> spaces_of(const Instruction& producer, std::vector<Space>& added) const;
   int space_behind(int parent, const Instruction& user, int64_t operand, std::vector<Space>& added) const;
   bool keeps_update_in_place(const Instruction& producer, const std::vector<int>& spaces) const;
+  bool windows_overlap(const Instruction& producer, const std::vector<int>& spaces,
+                       const std::vector<Space>& added) const;
   bool is_recomputed(const Instruction& producer, const std::vector<int>& spaces,
                      const std::vector<Space>& added) const;
   const Space& space(int number, const std::vector<Space>& added) const;

@@ -53,10 +53,10 @@ size_t hash_of(const Instruction& i) {
   size_t seed = static_cast<size_t>(i.op());
   mix(seed, static_cast<size_t>(i.dtype()));
   for (int64_t d : i.dims()) mix(seed, d);
-  if (is_commutative(i))
-    mix(seed, i.operand(0)->id() ^ i.operand(1)->id());
-  else
-    for (const Instruction* o : i.operands()) mix(seed, o->id());
+  std::vector<int64_t> operands;
+  for (const Instruction* o : i.operands()) operands.push_back(o->id());
+  if (is_commutative(i)) std::sort(operands.begin(), operands.end());
+  for (int64_t o : operands) mix(seed, o);
   if (i.is(Op::constant)) mix(seed, hash_literal(i.literal()));
   if (const AttrValue* index = i.attrs().find(Attr::index)) mix(seed, std::get<int64_t>(*index));
   return seed;

@@ -1,0 +1,201 @@
+#include "xla_core/analysis/cost.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "xla_core/analysis/scalar_cost.h"
+#include "xla_core/analysis/trip_count.h"
+
+namespace armillary {
+namespace {
+
+double elements(const Shape& shape) {
+  double n = 0;
+  for (const Shape* leaf : leaves_of(shape))
+    n = std::max(n, leaf->is_array() ? static_cast<double>(leaf->num_elements()) : 0);
+  return n;
+}
+
+double bytes(const Shape& shape) {
+  double n = 0;
+  for (const Shape* leaf : leaves_of(shape))
+    n += leaf->is_array() ? static_cast<double>(leaf->byte_size()) : 0;
+  return n;
+}
+
+// Hands on what exists: no element is touched.
+bool moves_nothing(Op op) {
+  switch (op) {
+    case Op::parameter:
+    case Op::constant:
+    case Op::tuple:
+    case Op::get_tuple_element:
+    case Op::bitcast:
+    case Op::reshape:
+    case Op::after_all:
+    case Op::add_dependency:
+    case Op::opt_barrier:
+    case Op::domain:
+    case Op::while_:
+    case Op::conditional:
+    case Op::call:
+    case Op::async_start:
+    case Op::async_update:
+    case Op::async_done:
+    case Op::partition_id:
+    case Op::replica_id:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// Of operand k, what is read: slices read a part, an update in place does not read what it leaves alone.
+double bytes_read(const Instruction& i, int64_t k) {
+  const double all = bytes(i.operand(k)->shape());
+  switch (i.op()) {
+    case Op::slice:
+    case Op::dynamic_slice:
+    case Op::gather:
+      return k == 0 ? std::min(all, bytes(i.shape())) : all;
+    case Op::dynamic_update_slice:
+      return k == 0 ? 0 : all;
+    case Op::scatter:
+      return k == 0 ? std::min(all, bytes(i.operand(i.num_operands() - 1)->shape())) : all;
+    default:
+      return all;
+  }
+}
+
+double bytes_written(const Instruction& i) {
+  if (i.is(Op::dynamic_update_slice)) return bytes(i.operand(1)->shape());
+  if (i.is(Op::scatter)) return bytes(i.operand(i.num_operands() - 1)->shape());
+  return bytes(i.shape());
+}
+
+// A parameter of a body that only slices look into is read in parts.
+double bytes_read_of_parameter(const Instruction& parameter) {
+  double read = 0;
+  for (const Instruction* user : parameter.users())
+    for (int64_t k = 0; k < user->num_operands(); ++k)
+      if (user->operand(k) == &parameter) read += bytes_read(*user, k);
+  return std::min(read, bytes(parameter.shape()));
+}
+
+double traffic(const Instruction& i) {
+  if (moves_nothing(i.op())) return 0;
+  double total = 0;
+  if (!i.is(Op::fusion)) {
+    for (int64_t k = 0; k < i.num_operands(); ++k) total += bytes_read(i, k);
+    return total + bytes_written(i);
+  }
+  const Computation* body = i.callees()[0];
+  for (const Instruction* p : body->parameters()) total += bytes_read_of_parameter(*p);
+  const Instruction* root = body->root();
+  if (!root->is(Op::tuple)) return total + bytes_written(*root);
+  for (const Instruction* o : root->operands()) total += bytes_written(*o);
+  return total;
+}
+
+// How often a scalar body runs.
+double body_runs(const Instruction& i) {
+  const double out = elements(i.shape());
+  switch (i.op()) {
+    case Op::reduce:
+      return std::max(0.0, elements(i.operand(0)->shape()) - out);
+    case Op::reduce_window:
+    case Op::select_and_scatter: {
+      double taps = 1;
+      for (const WindowDim& w : i.attrs().window().dims) taps *= static_cast<double>(w.size);
+      return i.is(Op::reduce_window) ? out * (taps - 1) : elements(i.operand(1)->shape()) * taps;
+    }
+    case Op::map:
+      return out;
+    case Op::scatter:
+      return elements(i.operand(i.num_operands() - 1)->shape());
+    case Op::sort: {
+      const Dims& dims = i.attrs().ints(Attr::dimensions);
+      const Shape& first = i.operand(0)->shape();
+      const double n = dims.empty() ? out : static_cast<double>(first.dims[dims[0]]);
+      return n > 1 ? elements(first) * std::log2(n) : 0;
+    }
+    default:
+      return 0;
+  }
+}
+
+Cost arithmetic(const Instruction& i) {
+  Cost cost;
+  if (i.has(kCallsEmbedded) && !i.is(Op::fusion)) {
+    const double runs = body_runs(i);
+    for (const Computation* body : i.callees()) {
+      const ScalarCost one = scalar_cost(*body);
+      cost.flops += runs * one.flops;
+      cost.transcendentals += runs * one.transcendentals;
+    }
+    return cost;
+  }
+  const double n = elements(i.shape());
+  const ScalarCost one = scalar_cost(i);
+  cost.flops = n * one.flops;
+  cost.transcendentals = n * one.transcendentals;
+  if (i.def().flops && i.shape().is_array()) {
+    Instruction::ContextStorage storage = i.context_storage();
+    cost.flops += n * i.def().flops(storage.context(i.attrs(), &i.shape()), i.shape());
+  }
+  return cost;
+}
+
+Cost dearest(const std::vector<Computation*>& branches) {
+  Cost most;
+  for (const Computation* c : branches)
+    if (Cost cost = cost_of(*c); cost.flops + cost.bytes >= most.flops + most.bytes) most = cost;
+  return most;
+}
+
+}  // namespace
+
+Cost& Cost::operator+=(const Cost& other) {
+  flops += other.flops;
+  transcendentals += other.transcendentals;
+  bytes += other.bytes;
+  unknown_loops += other.unknown_loops;
+  return *this;
+}
+
+Cost operator*(double n, Cost cost) {
+  cost.flops *= n;
+  cost.transcendentals *= n;
+  cost.bytes *= n;
+  return cost;
+}
+
+Cost cost_of(const Instruction& i) {
+  Cost cost;
+  if (i.is(Op::while_)) {
+    for (const Computation* c : i.callees()) cost += cost_of(*c);
+    std::optional<Induction> induction = induction_of(i);
+    if (induction) return static_cast<double>(induction->trips) * cost;
+    ++cost.unknown_loops;
+    return cost;
+  }
+  if (i.is(Op::conditional)) return dearest(i.callees());
+  if (i.has(kCallsControl)) return cost_of(*i.callees()[0]);
+  if (i.is(Op::fusion)) {
+    for (const Instruction* inner : i.callees()[0]->instructions()) cost += arithmetic(*inner);
+  } else {
+    cost = arithmetic(i);
+  }
+  cost.bytes = traffic(i);
+  return cost;
+}
+
+Cost cost_of(const Computation& computation) {
+  Cost cost;
+  for (const Instruction* i : computation.instructions()) cost += cost_of(*i);
+  return cost;
+}
+
+Cost cost_of(const Module& module) { return cost_of(*module.entry()); }
+
+}  // namespace armillary
