@@ -187,21 +187,11 @@ void ConvPlan::run_depthwise(const float* input, const float* kernel, float* res
   const GemmPlan& plan = phases_[0];
   const int64_t channels = plan.c.batch.size(), rows = plan.c.rows.size(), depth = plan.a.depth.size();
   parallel_for(rows, std::max<int64_t>(1, (1 << 16) / std::max<int64_t>(1, channels * depth)), [&](int64_t begin, int64_t end) {
-    constexpr int64_t kChunk = 64;
     for (int64_t r = begin; r < end; ++r) {
-      const float* in = input + plan.a.outer.offsets[r];
-      float* out = result + plan.c.rows.offsets[r];
-      for (int64_t c = 0; c < channels; c += kChunk) {
-        const int64_t n = std::min(kChunk, channels - c);
-        float sum[kChunk] = {};
-        for (int64_t k = 0; k < depth; ++k) {
-          const float* x = in + plan.a.depth.offsets[k] + c;
-          const float* w = kernel + plan.b.depth.offsets[k] + c;
-          for (int64_t i = 0; i < n; ++i) sum[i] += x[i] * w[i];
-        }
-        std::copy(sum, sum + n, out + c);
-      }
-      if (epilogue) epilogue(plan.c.rows.offsets[r], plan.c.rows.offsets[r] + channels);
+      const int64_t at = plan.c.rows.offsets[r];
+      gemm_table().f32.weighted_sum(depth, input + plan.a.outer.offsets[r], plan.a.depth.offsets.data(), kernel, plan.b.depth.offsets.data(), channels,
+                                    result + at);
+      if (epilogue) epilogue(at, at + channels);
     }
   });
 }

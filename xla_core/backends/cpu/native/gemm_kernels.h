@@ -45,9 +45,18 @@ struct GemmKernels {
   void (*multiply)(int64_t depth, const T* a, const T* b, T* c, int64_t ldc, bool add);
   void (*pack_a)(const PackSource& source, T* out);  // lane_count <= rows; missing lanes become zero
   void (*pack_b)(const PackSource& source, T* out);
+
+  // The same for `thin_rows` rows of A that are contiguous along the depth and stay where they are: packing pays only when B is wide.
+  int thin_rows;
+  void (*multiply_thin)(int64_t depth, const T* const* a, const T* b, T* c, int64_t ldc, bool add);
+
   void (*small)(const SmallProduct<T>& product);
-  T (*dot)(const T* x, const T* y, int64_t n);       // both contiguous
+  // out[i][j] = a[i] . b[j] for up to kInnerTile vectors of each, all contiguous; out has kInnerTile columns.
+  void (*inner)(int a_count, int b_count, const T* const* a, const T* const* b, int64_t n, T* out);
+  // out[i] = sum_k x[xs[k] + i] * w[ws[k] + i] for i < n: a convolution of one channel a group, channels side by side.
+  void (*weighted_sum)(int64_t depth, const T* x, const int64_t* xs, const T* w, const int64_t* ws, int64_t n, T* out);
 };
+inline constexpr int kInnerTile = 4;
 
 struct GemmTable {
   GemmKernels<float> f32;

@@ -3,6 +3,7 @@
 
 #define ARM_VECTOR_BYTES 32
 #define ARM_TILE_ROWS 6
+#define ARM_THIN_ROWS 4
 #include "xla_core/backends/cpu/native/gemm_kernels.inc"
 
 namespace armillary::native {

@@ -1,0 +1,196 @@
+// Products in packed, cache-sized blocks, after Goto and van de Geijn, "Anatomy of high-performance matrix multiplication", 2008.
+#include <cstring>
+
+#include "xla_core/backends/cpu/native/convert.h"
+#include "xla_core/backends/cpu/native/gemm_operands.h"
+#include "xla_core/backends/cpu/native/scratch.h"
+#include "xla_core/backends/cpu/native/small_float.h"
+#include "xla_core/base/parallel_for.h"
+
+namespace armillary::native {
+namespace {
+
+// Depth of a packed block: fixed, since it decides the order of summation. One panel of A (14 x 384) stays in L1.
+constexpr int64_t kDepthBlock = 384;
+// A block of A (about 168 x 384) stays in L2 together with the panels of B (384 x 512) that stream by.
+constexpr int64_t kRowTilesPerBlock = 12;
+constexpr int64_t kMaxColumns = 512;
+constexpr int64_t kMaxRowTiles = 36;
+// With at most this many panels of B, a row of A is read too seldom to be packed.
+constexpr int64_t kThinPanels = 4;
+
+PackSource pack_source(DType accumulator, const GemmSide& side, const std::byte* data, int64_t batch) {
+  PackSource s;
+  s.source = *source_kind(accumulator, side.dtype);
+  s.data = data + side.batch.offsets[batch] * byte_size(side.dtype);
+  if (s.source == Source::kByte)
+    s.table = accumulator == DType::kF32 ? static_cast<const void*>(byte_table_f32(side.dtype)) : byte_table_u32(side.dtype);
+  return s;
+}
+
+template <class T>
+class Packed {
+ public:
+  explicit Packed(const Operands<T>& p) : p_(p), k_(gemm_kernels<T>()), direct_(p.c_is_plain()) {}
+
+  void run() {
+    plan();
+    const int64_t m = p_.m(), n = p_.n();
+    const int64_t row_parts = ceil_div(m, rows_per_task_), col_parts = ceil_div(n, cols_per_task_);
+    const double work_per_task = static_cast<double>(rows_per_task_) * cols_per_task_ * (p_.depth() + 1);
+    const int64_t grain = std::max<int64_t>(1, static_cast<int64_t>(kWorkPerTask / work_per_task));
+    parallel_for(p_.batches() * row_parts * col_parts, grain, [&](int64_t begin, int64_t end) {
+      Scratch scratch = make_scratch();
+      for (int64_t t = begin; t < end; ++t) {
+        const int64_t col = t / row_parts % col_parts * cols_per_task_, row = t % row_parts * rows_per_task_;
+        block(scratch, t / row_parts / col_parts, {row, std::min(m, row + rows_per_task_)}, {col, std::min(n, col + cols_per_task_)});
+      }
+    });
+  }
+
+ private:
+  struct Scratch {
+    T* a;
+    T* b;
+    T* c;
+    alignas(64) T tile[16 * 32];
+  };
+  Scratch make_scratch() const {
+    const int64_t depth = std::min(kDepthBlock, p_.depth());
+    return {thread_scratch_of<T>(0, kRowTilesPerBlock * k_.rows * depth), thread_scratch_of<T>(1, (cols_per_task_ + k_.cols) * depth),
+            direct_ ? nullptr : thread_scratch_of<T>(2, (rows_per_task_ + k_.rows) * cols_per_task_), {}};
+  }
+
+  // Enough tasks for every thread, but tasks so large that packing stays cheap.
+  void plan() {
+    rows_per_task_ = std::min(kMaxRowTiles, ceil_div(p_.m(), k_.rows)) * k_.rows;
+    cols_per_task_ = std::min(kMaxColumns / k_.cols, ceil_div(p_.n(), k_.cols)) * k_.cols;
+    const int64_t wanted = num_threads() == 1 ? 1 : 2 * num_threads();
+    while (p_.batches() * ceil_div(p_.m(), rows_per_task_) * ceil_div(p_.n(), cols_per_task_) < wanted) {
+      if (rows_per_task_ >= cols_per_task_ && rows_per_task_ > 4 * k_.rows)
+        rows_per_task_ = ceil_div(rows_per_task_ / 2, k_.rows) * k_.rows;
+      else if (cols_per_task_ > 2 * k_.cols)
+        cols_per_task_ = ceil_div(cols_per_task_ / 2, k_.cols) * k_.cols;
+      else
+        break;
+    }
+  }
+
+  void block(Scratch& s, int64_t batch, Range rows, Range cols) const {
+    const int64_t depth = p_.depth();
+    for (int64_t k = 0; k < depth || k == 0; k += kDepthBlock) {
+      const Range ks{k, std::min(depth, k + kDepthBlock)};
+      pack_b(s, batch, cols, ks);
+      if (cols.size() <= kThinPanels * k_.cols && p_.a_is_plain() && is_run(p_.a.depth, k, ks.size())) {
+        multiply_thin(s, batch, rows, cols, ks);
+        continue;
+      }
+      for (int64_t row = rows.begin; row < rows.end; row += kRowTilesPerBlock * k_.rows) {
+        const Range part{row, std::min(rows.end, row + kRowTilesPerBlock * k_.rows)};
+        pack_a(s, batch, part, ks);
+        multiply_panels(s, batch, part, rows.begin, cols, ks);
+      }
+    }
+    if (!direct_) store(s, batch, rows, cols);
+    p_.finish(batch, rows, cols);
+  }
+
+  void pack_a(Scratch& s, int64_t batch, Range rows, Range ks) const {
+    PackSource source = pack_source(kAccumulator<T>, p_.a, p_.a_data, batch);
+    source.depths = p_.a.depth.offsets.data() + ks.begin;
+    source.depth_count = ks.size();
+    for (int64_t r = rows.begin; r < rows.end; r += k_.rows) {
+      source.lanes = p_.a.outer.offsets.data() + r;
+      source.lane_count = std::min<int64_t>(k_.rows, rows.end - r);
+      k_.pack_a(source, s.a + (r - rows.begin) * ks.size());
+    }
+  }
+
+  void pack_b(Scratch& s, int64_t batch, Range cols, Range ks) const {
+    PackSource source = pack_source(kAccumulator<T>, p_.b, p_.b_data, batch);
+    source.depths = p_.b.depth.offsets.data() + ks.begin;
+    source.depth_count = ks.size();
+    for (int64_t c = cols.begin; c < cols.end; c += k_.cols) {
+      source.lanes = p_.b.outer.offsets.data() + c;
+      source.lane_count = std::min<int64_t>(k_.cols, cols.end - c);
+      k_.pack_b(source, s.b + (c - cols.begin) * ks.size());
+    }
+  }
+
+  // Where a tile's sums go: into the result when it is whole and regular there, else through a tile of our own; or into the scratch of the task.
+  template <class Kernel>
+  void run_tile(Scratch& s, int64_t batch, Range rows, int64_t tile_rows, int64_t first_row, Range cols, int64_t first_col, bool add,
+                const Kernel& kernel) const {
+    const bool whole = rows.size() == tile_rows && cols.size() == k_.cols;
+    if (!direct_) return kernel(s.c + (rows.begin - first_row) * cols_per_task_ + (cols.begin - first_col), cols_per_task_, add);
+    T* out = p_.c_at(batch) + p_.c.cols.offsets[cols.begin];
+    if (whole && is_run(p_.c.cols, cols.begin, cols.size()) && is_uniform(p_.c.rows, rows.begin, rows.size())) {
+      const int64_t* o = p_.c.rows.offsets.data() + rows.begin;
+      return kernel(out + o[0], o[1] - o[0], add);
+    }
+    kernel(s.tile, k_.cols, false);
+    const int64_t* at = p_.c.cols.offsets.data() + cols.begin;
+    for (int64_t i = 0; i < rows.size(); ++i) add_row(out + p_.c.rows.offsets[rows.begin + i] - at[0], at, s.tile + i * k_.cols, cols.size(), add);
+  }
+
+  static void add_row(T* out, const int64_t* at, const T* row, int64_t n, bool add) {
+    for (int64_t j = 0; j < n; ++j) out[at[j]] = add ? out[at[j]] + row[j] : row[j];
+  }
+
+  void multiply_panels(Scratch& s, int64_t batch, Range rows, int64_t first_row, Range cols, Range ks) const {
+    for (int64_t r = rows.begin; r < rows.end; r += k_.rows) {
+      const T* a = s.a + (r - rows.begin) * ks.size();
+      for (int64_t c = cols.begin; c < cols.end; c += k_.cols) {
+        const T* b = s.b + (c - cols.begin) * ks.size();
+        run_tile(s, batch, {r, std::min(rows.end, r + k_.rows)}, k_.rows, first_row, {c, std::min(cols.end, c + k_.cols)}, cols.begin, ks.begin > 0,
+                 [&](T* out, int64_t ld, bool add) { k_.multiply(ks.size(), a, b, out, ld, add); });
+      }
+    }
+  }
+
+  // A's rows are read where they lie; the last tile repeats its last row to be whole.
+  void multiply_thin(Scratch& s, int64_t batch, Range rows, Range cols, Range ks) const {
+    const T* base = p_.a_at(batch) + (ks.size() > 0 ? p_.a.depth.offsets[ks.begin] : 0);
+    const int64_t tile_rows = k_.thin_rows;
+    for (int64_t r = rows.begin; r < rows.end; r += tile_rows) {
+      const T* a[16];
+      for (int64_t i = 0; i < tile_rows; ++i) a[i] = base + p_.a.outer.offsets[std::min(rows.end - 1, r + i)];
+      for (int64_t c = cols.begin; c < cols.end; c += k_.cols) {
+        const T* b = s.b + (c - cols.begin) * ks.size();
+        run_tile(s, batch, {r, std::min(rows.end, r + tile_rows)}, tile_rows, rows.begin, {c, std::min(cols.end, c + k_.cols)}, cols.begin,
+                 ks.begin > 0, [&](T* out, int64_t ld, bool add) { k_.multiply_thin(ks.size(), a, b, out, ld, add); });
+      }
+    }
+  }
+
+  // Rounds the finished sums into the result.
+  void store(const Scratch& s, int64_t batch, Range rows, Range cols) const {
+    const int64_t width = byte_size(p_.c.dtype);
+    for (int64_t r = rows.begin; r < rows.end; ++r) {
+      const T* row = s.c + (r - rows.begin) * cols_per_task_;
+      std::byte* out = p_.c_data + (p_.c.batch.offsets[batch] + p_.c.rows.offsets[r]) * width;
+      for (int64_t c = cols.begin, n; c < cols.end; c += n) {
+        n = run_length(p_.c.cols, c, cols.end);
+        narrow(row + (c - cols.begin), n, p_.c.dtype, out + p_.c.cols.offsets[c] * width);
+      }
+    }
+  }
+
+  const Operands<T>& p_;
+  const GemmKernels<T>& k_;
+  bool direct_;                       // sums are kept in the result itself
+  int64_t rows_per_task_ = 0, cols_per_task_ = 0;
+};
+
+}  // namespace
+
+template <class T>
+void multiply_packed(const Operands<T>& product) {
+  Packed<T>(product).run();
+}
+template void multiply_packed(const Operands<float>&);
+template void multiply_packed(const Operands<double>&);
+template void multiply_packed(const Operands<uint32_t>&);
+template void multiply_packed(const Operands<uint64_t>&);
+
+}  // namespace armillary::native
