@@ -1,4 +1,5 @@
-// Arithmetic of the tape as LLVM IR, with the meanings of the design: guarded division, shifts by any amount, NaN through min and max.
+// Arithmetic of the tape as LLVM IR, with the meanings of the design: guarded division, shifts by any amount,
+// NaN through min and max.
 #include <llvm/IR/Intrinsics.h>
 
 #include "xla_core/backends/cpu/emitter.h"
@@ -12,43 +13,75 @@ using llvm::Intrinsic::ID;
 // Operand and result of one dtype, one LLVM intrinsic.
 ID float_intrinsic(Prim p) {
   switch (p) {
-    case Prim::kAbs: return llvm::Intrinsic::fabs;
-    case Prim::kFloor: return llvm::Intrinsic::floor;
-    case Prim::kCeil: return llvm::Intrinsic::ceil;
-    case Prim::kRoundEven: return llvm::Intrinsic::roundeven;
-    case Prim::kRoundAfz: return llvm::Intrinsic::round;
-    case Prim::kTrunc: return llvm::Intrinsic::trunc;
-    case Prim::kSqrt: return llvm::Intrinsic::sqrt;
-    case Prim::kMin: return llvm::Intrinsic::minimum;
-    case Prim::kMax: return llvm::Intrinsic::maximum;
-    default: return llvm::Intrinsic::not_intrinsic;
+    case Prim::kAbs:
+      return llvm::Intrinsic::fabs;
+    case Prim::kFloor:
+      return llvm::Intrinsic::floor;
+    case Prim::kCeil:
+      return llvm::Intrinsic::ceil;
+    case Prim::kRoundEven:
+      return llvm::Intrinsic::roundeven;
+    case Prim::kRoundAfz:
+      return llvm::Intrinsic::round;
+    case Prim::kTrunc:
+      return llvm::Intrinsic::trunc;
+    case Prim::kSqrt:
+      return llvm::Intrinsic::sqrt;
+    case Prim::kMin:
+      return llvm::Intrinsic::minimum;
+    case Prim::kMax:
+      return llvm::Intrinsic::maximum;
+    default:
+      return llvm::Intrinsic::not_intrinsic;
   }
 }
 
 const char* libm_name(Prim p) {
   switch (p) {
-    case Prim::kCbrt: return "cbrt";
-    case Prim::kExp: return "exp";
-    case Prim::kExpm1: return "expm1";
-    case Prim::kLog: return "log";
-    case Prim::kLog1p: return "log1p";
-    case Prim::kSin: return "sin";
-    case Prim::kCos: return "cos";
-    case Prim::kTan: return "tan";
-    case Prim::kTanh: return "tanh";
-    case Prim::kErf: return "erf";
-    case Prim::kPow: return "pow";
-    case Prim::kAtan2: return "atan2";
-    case Prim::kAsin: return "asin";
-    case Prim::kAcos: return "acos";
-    case Prim::kAtan: return "atan";
-    case Prim::kSinh: return "sinh";
-    case Prim::kCosh: return "cosh";
-    case Prim::kAsinh: return "asinh";
-    case Prim::kAcosh: return "acosh";
-    case Prim::kAtanh: return "atanh";
-    case Prim::kRem: return "fmod";
-    default: return nullptr;
+    case Prim::kCbrt:
+      return "cbrt";
+    case Prim::kExp:
+      return "exp";
+    case Prim::kExpm1:
+      return "expm1";
+    case Prim::kLog:
+      return "log";
+    case Prim::kLog1p:
+      return "log1p";
+    case Prim::kSin:
+      return "sin";
+    case Prim::kCos:
+      return "cos";
+    case Prim::kTan:
+      return "tan";
+    case Prim::kTanh:
+      return "tanh";
+    case Prim::kErf:
+      return "erf";
+    case Prim::kPow:
+      return "pow";
+    case Prim::kAtan2:
+      return "atan2";
+    case Prim::kAsin:
+      return "asin";
+    case Prim::kAcos:
+      return "acos";
+    case Prim::kAtan:
+      return "atan";
+    case Prim::kSinh:
+      return "sinh";
+    case Prim::kCosh:
+      return "cosh";
+    case Prim::kAsinh:
+      return "asinh";
+    case Prim::kAcosh:
+      return "acosh";
+    case Prim::kAtanh:
+      return "atanh";
+    case Prim::kRem:
+      return "fmod";
+    default:
+      return nullptr;
   }
 }
 
@@ -58,12 +91,18 @@ llvm::CmpInst::Predicate predicate(Prim p, DType d) {
   using P = llvm::CmpInst::Predicate;
   const bool f = is_float(d), u = unsigned_order(d);
   switch (p) {
-    case Prim::kEq: return f ? P::FCMP_OEQ : P::ICMP_EQ;
-    case Prim::kNe: return f ? P::FCMP_UNE : P::ICMP_NE;
-    case Prim::kLt: return f ? P::FCMP_OLT : u ? P::ICMP_ULT : P::ICMP_SLT;
-    case Prim::kLe: return f ? P::FCMP_OLE : u ? P::ICMP_ULE : P::ICMP_SLE;
-    case Prim::kGt: return f ? P::FCMP_OGT : u ? P::ICMP_UGT : P::ICMP_SGT;
-    default: return f ? P::FCMP_OGE : u ? P::ICMP_UGE : P::ICMP_SGE;
+    case Prim::kEq:
+      return f ? P::FCMP_OEQ : P::ICMP_EQ;
+    case Prim::kNe:
+      return f ? P::FCMP_UNE : P::ICMP_NE;
+    case Prim::kLt:
+      return f ? P::FCMP_OLT : u ? P::ICMP_ULT : P::ICMP_SLT;
+    case Prim::kLe:
+      return f ? P::FCMP_OLE : u ? P::ICMP_ULE : P::ICMP_SLE;
+    case Prim::kGt:
+      return f ? P::FCMP_OGT : u ? P::ICMP_UGT : P::ICMP_SGT;
+    default:
+      return f ? P::FCMP_OGE : u ? P::ICMP_UGE : P::ICMP_SGE;
   }
 }
 
@@ -76,9 +115,13 @@ llvm::Type* Emitter::scalar_type(DType d) const {
   return llvm::Type::getIntNTy(context_, byte_size(d) * 8);  // narrow floats are their bits
 }
 
-llvm::Type* Emitter::memory_type(DType d) const { return is_pred(d) ? llvm::Type::getInt8Ty(context_) : scalar_type(d); }
+llvm::Type* Emitter::memory_type(DType d) const {
+  return is_pred(d) ? llvm::Type::getInt8Ty(context_) : scalar_type(d);
+}
 
-llvm::Value* Emitter::to_memory(DType d, Value* x) { return is_pred(d) ? b_.CreateZExt(x, like(b_.getInt8Ty(), x)) : x; }
+llvm::Value* Emitter::to_memory(DType d, Value* x) {
+  return is_pred(d) ? b_.CreateZExt(x, like(b_.getInt8Ty(), x)) : x;
+}
 
 llvm::Value* Emitter::from_memory(DType d, Value* x) {
   if (is_pred(d)) return b_.CreateICmpNE(x, llvm::Constant::getNullValue(x->getType()));
@@ -101,13 +144,20 @@ llvm::Value* Emitter::splat_float(Value* x, double value) {
 llvm::Value* Emitter::emit_prim(int i) {
   const TapeNode& n = nodes_[i];
   const bool vector = kind(i).kind == LaneKind::kVarying;
-  auto operand = [&](int32_t node) { return node < 0 ? nullptr : kind(i).kind == LaneKind::kStrided ? raw(node) : value(node, vector); };
+  auto operand = [&](int32_t node) {
+    return node < 0 ? nullptr : kind(i).kind == LaneKind::kStrided ? raw(node) : value(node, vector);
+  };
   Value *a = operand(n.a), *b = operand(n.b), *c = operand(n.c);
   const DType from = n.a >= 0 ? nodes_[n.a].dtype : n.dtype;
   switch (n.prim) {
     case Prim::kConst:
       return constant(n);
-    case Prim::kEq: case Prim::kNe: case Prim::kLt: case Prim::kLe: case Prim::kGt: case Prim::kGe:
+    case Prim::kEq:
+    case Prim::kNe:
+    case Prim::kLt:
+    case Prim::kLe:
+    case Prim::kGt:
+    case Prim::kGe:
       return b_.CreateCmp(predicate(n.prim, from), a, b);
     case Prim::kSelect:
       return b_.CreateSelect(a, b, c);
@@ -117,9 +167,28 @@ llvm::Value* Emitter::emit_prim(int i) {
       return bitcast(from, n.dtype, a);
     case Prim::kFma:
       return b_.CreateIntrinsic(llvm::Intrinsic::fma, {a->getType()}, {a, b, c});
+    case Prim::kSin: case Prim::kCos: case Prim::kTan:
+      return b ? call_math_where(n, a, b) : call_math(n, a, nullptr);
     default:
       return b ? binary(n, a, b) : unary(n, a);
   }
+}
+
+// Where no lane needs the call, it is jumped over.
+llvm::Value* Emitter::call_math_where(const TapeNode& n, Value* a, Value* where) {
+  Value* any = where->getType()->isVectorTy() ? b_.CreateOrReduce(where) : where;
+  auto* before = b_.GetInsertBlock();
+  auto* needed = new_block("rare");
+  auto* after = new_block("usual");
+  b_.CreateCondBr(any, needed, after);
+  b_.SetInsertPoint(needed);
+  Value* result = call_math(n, a, nullptr);
+  b_.CreateBr(after);
+  b_.SetInsertPoint(after);
+  auto* phi = b_.CreatePHI(a->getType(), 2);
+  phi->addIncoming(llvm::Constant::getNullValue(a->getType()), before);
+  phi->addIncoming(result, needed);
+  return phi;
 }
 
 llvm::Value* Emitter::constant(const TapeNode& n) {
@@ -127,8 +196,10 @@ llvm::Value* Emitter::constant(const TapeNode& n) {
   const int bits = type->getScalarSizeInBits();
   llvm::APInt value(bits, static_cast<uint64_t>(n.imm), false, true);
   if (is_signed(n.dtype) && bit_width(n.dtype) < 8) value = value.trunc(bit_width(n.dtype)).sext(bits);
-  if (type->isFloatTy()) return llvm::ConstantFP::get(type, llvm::APFloat(llvm::APFloat::IEEEsingle(), value));
-  if (type->isDoubleTy()) return llvm::ConstantFP::get(type, llvm::APFloat(llvm::APFloat::IEEEdouble(), value));
+  if (type->isFloatTy())
+    return llvm::ConstantFP::get(type, llvm::APFloat(llvm::APFloat::IEEEsingle(), value));
+  if (type->isDoubleTy())
+    return llvm::ConstantFP::get(type, llvm::APFloat(llvm::APFloat::IEEEdouble(), value));
   return llvm::ConstantInt::get(type, value);
 }
 
@@ -136,18 +207,33 @@ llvm::Value* Emitter::binary(const TapeNode& n, Value* a, Value* b) {
   const DType d = n.dtype;
   const bool f = is_float(d);
   switch (n.prim) {
-    case Prim::kAdd: return is_pred(d) ? b_.CreateOr(a, b) : f ? b_.CreateFAdd(a, b) : b_.CreateAdd(a, b);
-    case Prim::kSub: return f ? b_.CreateFSub(a, b) : b_.CreateSub(a, b);
-    case Prim::kMul: return is_pred(d) ? b_.CreateAnd(a, b) : f ? b_.CreateFMul(a, b) : b_.CreateMul(a, b);
-    case Prim::kDiv: return f ? b_.CreateFDiv(a, b) : integer_divide(d, a, b, false);
-    case Prim::kRem: return f ? call_math(n, a, b) : integer_divide(d, a, b, true);
-    case Prim::kMin: case Prim::kMax: return min_max(n, a, b);
-    case Prim::kAnd: return b_.CreateAnd(a, b);
-    case Prim::kOr: return b_.CreateOr(a, b);
-    case Prim::kXor: return b_.CreateXor(a, b);
-    case Prim::kShl: case Prim::kShrLogical: case Prim::kShrArith: return shift(n.prim, a, b);
-    case Prim::kMulHi: return multiply_high(d, a, b);
-    default: return call_math(n, a, b);
+    case Prim::kAdd:
+      return is_pred(d) ? b_.CreateOr(a, b) : f ? b_.CreateFAdd(a, b) : b_.CreateAdd(a, b);
+    case Prim::kSub:
+      return f ? b_.CreateFSub(a, b) : b_.CreateSub(a, b);
+    case Prim::kMul:
+      return is_pred(d) ? b_.CreateAnd(a, b) : f ? b_.CreateFMul(a, b) : b_.CreateMul(a, b);
+    case Prim::kDiv:
+      return f ? b_.CreateFDiv(a, b) : integer_divide(d, a, b, false);
+    case Prim::kRem:
+      return f ? call_math(n, a, b) : integer_divide(d, a, b, true);
+    case Prim::kMin:
+    case Prim::kMax:
+      return min_max(n, a, b);
+    case Prim::kAnd:
+      return b_.CreateAnd(a, b);
+    case Prim::kOr:
+      return b_.CreateOr(a, b);
+    case Prim::kXor:
+      return b_.CreateXor(a, b);
+    case Prim::kShl:
+    case Prim::kShrLogical:
+    case Prim::kShrArith:
+      return shift(n.prim, a, b);
+    case Prim::kMulHi:
+      return multiply_high(d, a, b);
+    default:
+      return call_math(n, a, b);
   }
 }
 
@@ -202,16 +288,23 @@ llvm::Value* Emitter::multiply_high(DType d, Value* a, Value* b) {
 llvm::Value* Emitter::unary(const TapeNode& n, Value* a) {
   const bool f = is_float(n.dtype);
   switch (n.prim) {
-    case Prim::kNeg: return f ? b_.CreateFNeg(a) : b_.CreateNeg(a);
+    case Prim::kNeg:
+      return f ? b_.CreateFNeg(a) : b_.CreateNeg(a);
     case Prim::kAbs:
       if (f) break;
       return is_signed(n.dtype) ? b_.CreateBinaryIntrinsic(llvm::Intrinsic::abs, a, b_.getFalse()) : a;
-    case Prim::kSign: return sign(n.dtype, a);
-    case Prim::kNot: return b_.CreateNot(a);
-    case Prim::kPopcnt: return b_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, a);
-    case Prim::kClz: return b_.CreateIntrinsic(llvm::Intrinsic::ctlz, {a->getType()}, {a, b_.getFalse()});
-    case Prim::kRsqrt: return b_.CreateFDiv(splat_float(a, 1.0), b_.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, a));
-    default: break;
+    case Prim::kSign:
+      return sign(n.dtype, a);
+    case Prim::kNot:
+      return b_.CreateNot(a);
+    case Prim::kPopcnt:
+      return b_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, a);
+    case Prim::kClz:
+      return b_.CreateIntrinsic(llvm::Intrinsic::ctlz, {a->getType()}, {a, b_.getFalse()});
+    case Prim::kRsqrt:
+      return b_.CreateFDiv(splat_float(a, 1.0), b_.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, a));
+    default:
+      break;
   }
   const ID id = float_intrinsic(n.prim);
   return id == llvm::Intrinsic::not_intrinsic ? call_math(n, a, nullptr) : b_.CreateUnaryIntrinsic(id, a);
@@ -223,8 +316,10 @@ llvm::Value* Emitter::sign(DType d, Value* a) {
     return b_.CreateSelect(b_.CreateFCmpUEQ(a, splat_float(a, 0.0)), a, one);  // zeros and NaN stay
   }
   Value* zero = llvm::Constant::getNullValue(a->getType());
-  Value* positive = b_.CreateZExt(b_.CreateICmp(is_signed(d) ? llvm::CmpInst::ICMP_SGT : llvm::CmpInst::ICMP_NE, a, zero), a->getType());
-  return is_signed(d) ? b_.CreateOr(positive, b_.CreateSExt(b_.CreateICmpSLT(a, zero), a->getType())) : positive;
+  Value* positive = b_.CreateZExt(
+      b_.CreateICmp(is_signed(d) ? llvm::CmpInst::ICMP_SGT : llvm::CmpInst::ICMP_NE, a, zero), a->getType());
+  return is_signed(d) ? b_.CreateOr(positive, b_.CreateSExt(b_.CreateICmpSLT(a, zero), a->getType()))
+                      : positive;
 }
 
 // Functions that math.h does not expand: libm's, once per lane.
@@ -239,7 +334,9 @@ llvm::Value* Emitter::call_math(const TapeNode& n, Value* a, Value* b) {
   f->setDoesNotThrow();
   f->setDoesNotAccessMemory();
   f->setWillReturn();
-  auto call = [&](Value* x, Value* y) { return y ? b_.CreateCall(callee, {x, y}) : b_.CreateCall(callee, {x}); };
+  auto call = [&](Value* x, Value* y) {
+    return y ? b_.CreateCall(callee, {x, y}) : b_.CreateCall(callee, {x});
+  };
   if (!a->getType()->isVectorTy()) return call(a, b);
   Value* result = llvm::PoisonValue::get(a->getType());
   for (int l = 0; l < lanes_; ++l) {

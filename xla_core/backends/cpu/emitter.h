@@ -14,8 +14,8 @@
 
 namespace armillary::cpu {
 
-// Code is scalar outside lane loops. Inside one, a node is uniform (one scalar for all lanes), strided (base + lane * stride: only the base is
-// computed) or varying (a vector); see lanes.h.
+// Code is scalar outside lane loops. Inside one, a node is uniform (one scalar for all lanes), strided (base
+// + lane * stride: only the base is computed) or varying (a vector); see lanes.h.
 class Emitter {
  public:
   Emitter(const Kernel& kernel, llvm::Module& module, const EmitOptions& options);
@@ -27,7 +27,7 @@ class Emitter {
 
   // emit.cc: control and memory.
   void emit_range(int begin, int end);
-  int emit_if(int i);                            // these return the node after the construct
+  int emit_if(int i);  // these return the node after the construct
   int emit_loop(int i);
   int emit_lane_loop(int i);
   void emit_lane_body(int i, Value* base, Value* extent);
@@ -45,7 +45,7 @@ class Emitter {
   void store_block(Value* x, Value* to, int64_t element_bytes);
   Value* lane_buffer(Type* vector);
   llvm::LoadInst* load(Type* type, Value* from, int64_t align, bool invariant);
-  Value* lane_numbers(bool clamped);             // <0, 1, ...> (s64); clamped: dead lanes repeat the last live one
+  Value* lane_numbers(bool clamped);  // <0, 1, ...> (s64); clamped: dead lanes repeat the last live one
   llvm::BasicBlock* new_block(const char* name);
 
   // The scalar of a uniform node, the base of a strided one, the vector of a varying one.
@@ -65,12 +65,13 @@ class Emitter {
   Value* multiply_high(DType d, Value* a, Value* b);
   Value* sign(DType d, Value* a);
   Value* call_math(const TapeNode& n, Value* a, Value* b);
+  Value* call_math_where(const TapeNode& n, Value* a, Value* where);
 
   // emit_convert.cc
   Value* convert(DType from, DType to, Value* x);
-  Value* to_wide(DType from, Value* x);          // narrow float -> f32
-  Value* from_wide(DType to, Value* x);          // f32 -> narrow float
-  Value* round_to_odd(Value* x);                 // f64 -> f32, so that rounding again rounds right
+  Value* to_wide(DType from, Value* x);  // narrow float -> f32
+  Value* from_wide(DType to, Value* x);  // f32 -> narrow float
+  Value* round_to_odd(Value* x);         // f64 -> f32, so that rounding again rounds right
   Value* decode_small(const DTypeInfo& f, Value* x);
   Value* encode_small(const DTypeInfo& f, Value* x);
   Value* decode_e8m0(Value* x);
@@ -79,9 +80,9 @@ class Emitter {
   Value* int_to_int(DType from, DType to, Value* x);
   Value* bitcast(DType from, DType to, Value* x);
 
-  Type* scalar_type(DType d) const;              // in registers
+  Type* scalar_type(DType d) const;  // in registers
   Type* memory_type(DType d) const;
-  Type* like(Type* scalar, Value* x) const;      // vector if x is one
+  Type* like(Type* scalar, Value* x) const;              // vector if x is one
   Value* splat_int(Value* x, uint64_t bits, int width);  // constant shaped like x
   Value* splat_float(Value* x, double value);
   Value* to_memory(DType d, Value* x);
@@ -96,13 +97,13 @@ class Emitter {
   llvm::Function* function_ = nullptr;
   std::vector<Value*> values_;
   std::vector<Value*> buffers_, locals_;
-  std::vector<int> ends_;                        // of loops and ifs: the matching end node
+  std::vector<int> ends_;  // of loops and ifs: the matching end node
   // Inside a lane loop:
   const LanePlan* plan_ = nullptr;
   int lanes_ = 1;
-  Value* active_ = nullptr;                      // how many lanes count (i64); nullptr: all of them, always
-  Value* full_ = nullptr;                        // i1: all of them do
-  Value* real_part_ = nullptr;                   // of a complex store that waits for its imaginary part
+  Value* active_ = nullptr;     // how many lanes count (i64); nullptr: all of them, always
+  Value* full_ = nullptr;       // i1: all of them do
+  Value* real_part_ = nullptr;  // of a complex store that waits for its imaginary part
   llvm::DenseMap<Type*, llvm::AllocaInst*> lane_buffers_;
 };
 
