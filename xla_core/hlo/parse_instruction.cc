@@ -178,6 +178,7 @@ Shape Parser::infer_shape(const Draft& draft) {
 // The name as wanted, or with a number when another computation has it already.
 std::string Parser::fresh_name(std::string_view wanted) {
   if (!is_letter(wanted.front())) return fresh_name("_" + std::string(wanted));  // XLA reads no %0
+  if (dtype_from_name(wanted)) return fresh_name(std::string(wanted) + "_");     // and no %f32
   if (taken_.count(wanted) == 0) {
     if (wanted.data() >= in_.text().data() && wanted.data() < in_.text().data() + in_.text().size()) {
       taken_.insert(wanted);
