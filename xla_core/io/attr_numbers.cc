@@ -153,7 +153,7 @@ void put_index_vector_dim(const Out& out, const AttrValue& v) {
 // An empty list says something for most: a broadcast of a scalar. A reshape keeps another attribute there.
 MaybeValue dimensions(const In& in) {
   const auto& field = in.p.dimensions();
-  const bool may_lack = in.op == Op::all_to_all || in.op == Op::topk || in.op == Op::reshape;
+  const bool may_lack = !in.required && (def(in.op).has(kCollective) || in.op == Op::topk);
   if (in.op == Op::reshape || (field.empty() && may_lack)) return std::nullopt;
   return Dims(field.begin(), field.end());
 }

@@ -232,6 +232,22 @@ void write_domain(const Out& out, const AttrValue& value) {
   }
 }
 
+// Permutes say who sends to whom, all other collectives who belongs together.
+bool is_permute(Op op) {
+  return op == Op::collective_permute || op == Op::collective_permute_start ||
+         op == Op::collective_permute_done;
+}
+
+MaybeValue read_replica_groups(const In& in) {
+  if (is_permute(in.op)) return std::nullopt;
+  return raw(replica_groups_text(in.p));
+}
+
+MaybeValue read_source_target_pairs(const In& in) {
+  if (!is_permute(in.op) && in.p.source_target_pairs().empty()) return std::nullopt;
+  return raw(source_target_pairs_text(in.p));
+}
+
 const AttrCodec kCodecs[] = {
     {Attr::sharding, read_sharding,
      [](const Out& o, const AttrValue& v) { sharding_from_text(text_of(v), o.p->mutable_sharding()); }},
@@ -253,9 +269,9 @@ const AttrCodec kCodecs[] = {
     {Attr::operand_layout_constraints, read_layout_constraints, write_layout_constraints},
     {Attr::output_to_operand_aliasing, read_aliasing, write_aliasing},
     {Attr::literal, read_literal, write_literal},
-    {Attr::replica_groups, [](const In& i) -> MaybeValue { return raw(replica_groups_text(i.p)); },
+    {Attr::replica_groups, read_replica_groups,
      [](const Out& o, const AttrValue& v) { replica_groups_from_text(text_of(v), o.p); }},
-    {Attr::source_target_pairs, [](const In& i) -> MaybeValue { return raw(source_target_pairs_text(i.p)); },
+    {Attr::source_target_pairs, read_source_target_pairs,
      [](const Out& o, const AttrValue& v) { source_target_pairs_from_text(text_of(v), o.p); }},
     {Attr::domain, read_domain, write_domain},
 };

@@ -59,10 +59,15 @@ class Reader {
     const std::string where = "HLO proto: computation " + c->name();
     int64_t parameters = 0;
     for (const auto& instruction : p.instructions()) parameters += instruction.opcode() == "parameter";
+    at_place(where, [&] { check_order(p); });
     InstructionById by_id;
-    for (auto& instruction : *p.mutable_instructions())
-      at_place(fmt::format("HLO proto: %{} = {} in {}", instruction.name(), instruction.opcode(), c->name()),
-               [&] { read_instruction(instruction, *c, parameters, by_id); });
+    for (proto::HloInstructionProto* instruction : in_creation_order(p))
+      at_place(
+          fmt::format("HLO proto: %{} = {} in {}", instruction->name(), instruction->opcode(), c->name()),
+          [&] { read_instruction(*instruction, *c, parameters, by_id); });
+    std::vector<Instruction*> order;
+    for (const auto& instruction : p.instructions()) order.push_back(by_id.at(instruction.id()));
+    c->reorder(order);
     at_place(where, [&] {
       const auto root = by_id.find(p.root_id());
       if (root == by_id.end()) throw user_error("the root, instruction {}, does not exist", p.root_id());
@@ -74,11 +79,39 @@ class Reader {
     });
   }
 
-  Instruction* operand(const InstructionById& by_id, int64_t id) {
-    const auto found = by_id.find(id);
-    if (found == by_id.end())
-      throw user_error("operand {} does not stand before its user in the same computation", id);
-    return found->second;
+  // Operands and control predecessors stand before their users; no id is given twice.
+  static void check_order(const proto::HloComputationProto& p) {
+    std::unordered_set<int64_t> seen;
+    for (const auto& instruction : p.instructions()) {
+      for (int64_t id : instruction.operand_ids())
+        if (!seen.count(id))
+          throw user_error("%{}: operand {} does not stand before it in the same computation",
+                           instruction.name(), id);
+      for (int64_t id : instruction.control_predecessor_ids())
+        if (!seen.count(id))
+          throw user_error("%{}: control predecessor {} does not stand before it in the same computation",
+                           instruction.name(), id);
+      if (!seen.insert(instruction.id()).second)
+        throw user_error("two instructions have the id {}", instruction.id());
+    }
+  }
+
+  // By id, which tells when the writer made an instruction; some of what XLA prints depends on that. By place
+  // when operands would come after users.
+  static std::vector<proto::HloInstructionProto*> in_creation_order(proto::HloComputationProto& p) {
+    std::vector<proto::HloInstructionProto*> by_place, by_id;
+    for (auto& instruction : *p.mutable_instructions()) by_place.push_back(&instruction);
+    by_id = by_place;
+    std::sort(by_id.begin(), by_id.end(), [](const auto* a, const auto* b) { return a->id() < b->id(); });
+    for (const auto* instruction : by_id) {
+      auto later = [&](int64_t id) { return id >= instruction->id(); };
+      const auto& operands = instruction->operand_ids();
+      const auto& before = instruction->control_predecessor_ids();
+      if (std::any_of(operands.begin(), operands.end(), later) ||
+          std::any_of(before.begin(), before.end(), later))
+        return by_place;
+    }
+    return by_id;
   }
 
   void read_instruction(proto::HloInstructionProto& p, Computation& c, int64_t parameters,
@@ -88,7 +121,7 @@ class Reader {
       throw user_error("unknown op {}, did you mean {}?", p.opcode(), nearest_op_name(p.opcode()));
     resolve_payload(p);
     std::vector<Instruction*> operands;
-    for (int64_t id : p.operand_ids()) operands.push_back(operand(by_id, id));
+    for (int64_t id : p.operand_ids()) operands.push_back(by_id.at(id));
     Shape shape = shape_from_proto(p.shape());
     Attrs attrs = attrs_from_proto(p, row->op, operands);
     read_callees(p, *row, operands, attrs);
@@ -102,11 +135,11 @@ class Reader {
       i = c.add(row->op, std::move(shape), std::move(operands), std::move(attrs));
     }
     if (row->op == Op::constant) read_constant(p, *i);
-    for (int64_t id : p.control_predecessor_ids()) i->add_control_predecessor(operand(by_id, id));
+    for (int64_t id : p.control_predecessor_ids()) i->add_control_predecessor(by_id.at(id));
     i->set_name(fresh_name(p.name(), to_string(row->op), instruction_names_));
     Metadata metadata = metadata_from_proto(p.metadata());
     if (!metadata.empty()) i->set_metadata(std::move(metadata));
-    if (!by_id.emplace(p.id(), i).second) throw user_error("two instructions have the id {}", p.id());
+    by_id.emplace(p.id(), i);
   }
 
   // Newer writers may keep large backend configurations in a pool of the module.

@@ -1,6 +1,8 @@
 // Module -> HloModuleProto.
+#include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
+#include <vector>
 
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
@@ -24,14 +26,18 @@ Shape with_layouts(Shape shape) {
 class Writer {
  public:
   explicit Writer(const Module& module) : module_(module) {
+    std::vector<const Instruction*> all;
     for (const Computation* c : module.computations()) {
       computation_ids_[c] = static_cast<int64_t>(computation_ids_.size());
       for (const Instruction* i : c->instructions()) {
-        ids_[i] = static_cast<int64_t>(ids_.size());
+        all.push_back(i);
         if (i->is(Op::fusion))
           for (const Computation* callee : i->callees()) fusions_.insert(callee);
       }
     }
+    // In the order in which they were made: some of what XLA prints depends on it.
+    std::sort(all.begin(), all.end(), [](const auto* a, const auto* b) { return a->id() < b->id(); });
+    for (const Instruction* i : all) ids_[i] = static_cast<int64_t>(ids_.size());
   }
 
   void write(proto::HloModuleProto* p) {

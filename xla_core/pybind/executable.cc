@@ -1,6 +1,8 @@
 // Compile and run.
 #include <pybind11/stl.h>
 
+#include "xla_core/analysis/cost.h"
+#include "xla_core/backends/cpu/native/blas.h"
 #include "xla_core/client/client.h"
 #include "xla_core/pybind/arrays.h"
 #include "xla_core/pybind/bind.h"
@@ -36,6 +38,12 @@ py::list execute(const Executable& executable, const std::vector<py::array>& arr
   return out;
 }
 
+py::dict cost_dict(const Module& module) {
+  const Cost cost = cost_of(module);
+  return py::dict("flops"_a = cost.flops, "transcendentals"_a = cost.transcendentals,
+                  "bytes_accessed"_a = cost.bytes, "unknown_loops"_a = cost.unknown_loops);
+}
+
 py::dict memory(const Executable& executable) {
   const MemoryReport& r = executable.program().memory;
   return py::dict("argument_bytes"_a = r.argument_bytes, "output_bytes"_a = r.output_bytes,
@@ -68,9 +76,13 @@ void bind_executable(py::module_& m) {
       .def("execute", execute, "arrays"_a, "donated"_a = std::vector<bool>(),
            "One array per leaf of the parameters in, one per leaf of the result out.")
       .def("as_text", &Executable::as_text, "The optimised and scheduled HLO.")
+      .def(
+          "cost", [](const Executable& e) { return cost_dict(e.module()); },
+          "flops, transcendentals, bytes_accessed, and loops whose trip count is unknown (counted once).")
       .def("memory", memory, "Bytes by use.")
       .def("kernels", kernels, "The machine code: name, code_bytes, compile_seconds, uses.")
       .def("passes", pass_records, "What each pass did and how long it took.")
+      .def_property_readonly("module_name", [](const Executable& e) { return e.module().name(); })
       .def_property_readonly("compile_seconds", &Executable::compile_seconds)
       .def_property_readonly(
           "module", [](const Executable& e) { return std::shared_ptr<Module>(e.module().clone()); },
@@ -78,6 +90,11 @@ void bind_executable(py::module_& m) {
       .def_property_readonly("parameter_shapes",
                              [](const Executable& e) { return e.program().parameter_shapes; })
       .def_property_readonly("result_shape", [](const Executable& e) { return e.program().result_shape; });
+  m.def("cost", cost_dict, "module"_a,
+        "flops, transcendentals, bytes_accessed, unknown_loops of one execution.");
+  m.def("load_blas", &native::load_blas, "path"_a,
+        "Tells the cpu back end where OpenBLAS lies; False when it is none.");
+  m.def("blas_loaded", &native::blas_loaded);
   m.def("compile", compile_module, "module"_a, "target"_a = "cpu", "optimise"_a = true,
         "Compiles a copy of the module.");
 }

@@ -3,7 +3,6 @@
 
 #include "xla_core/base/flags.h"
 #include "xla_core/compile/compiler.h"
-#include "xla_core/interp/interpreter.h"
 #include "xla_core/ops/op.h"
 #include "xla_core/pybind/bind.h"
 
@@ -43,7 +42,7 @@ py::list list_ops() {
     out.append(py::dict("name"_a = text(op.name), "stablehlo"_a = text(op.stablehlo), "arity"_a = op.arity,
                         "attributes"_a = names_of(op.attrs), "optional"_a = names_of(op.optional),
                         "meaning"_a = text(meaning_name(op.meaning)), "doc"_a = text(op.doc),
-                        "runs"_a = op.meaning == Meaning::kExpand || can_evaluate(op.op)));
+                        "runs"_a = !op.has(kCannotRun)));
   return out;
 }
 
@@ -71,6 +70,15 @@ py::list flag_rows() {
   return out;
 }
 
+std::string get_flag(const std::string& name) {
+  std::string known;
+  for (const FlagInfo& flag : list_flags()) {
+    if (flag.name == name) return flag.value;
+    known += (known.empty() ? "" : ", ") + text(flag.name);
+  }
+  throw user_error("there is no flag '{}'; there are: {}", name, known);
+}
+
 }  // namespace
 
 void bind_tables(py::module_& m) {
@@ -80,6 +88,7 @@ void bind_tables(py::module_& m) {
   m.def("list_targets", list_targets,
         "What can be compiled for: name, doc, unavailable (why not, or empty).");
   m.def("list_flags", flag_rows, "The flags: name, type, default, doc, value.");
+  m.def("get_flag", get_flag, "name"_a, "The value in force, as text.");
   m.def(
       "set_flag", [](const std::string& name, const std::string& value) { set_flag(name, value); }, "name"_a,
       "value"_a, "Sets one flag from text; raises UserError that names the nearest flag.");

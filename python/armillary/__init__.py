@@ -1,0 +1,66 @@
+"""Armillary: a small, readable XLA.
+
+    import armillary as arm
+
+    step = arm.jit(f)                          # a JAX function, compiled here
+    program = arm.compile("model.hlo")         # HLO or StableHLO: text, bytes, a file, or what jax.jit(f).lower() returns
+    module = arm.parse(text)                   # HLO to walk through: module.entry.instructions[0].operands
+    module = arm.run_passes(module, "dce,cse") # a new module
+    value = arm.evaluate(module, x, y)         # the interpreter: slow, obvious, right
+
+Results are NumPy arrays over the program's own memory; every JAX function takes them as they are. Errors are
+armillary.Error and its subclasses UserError (also a ValueError), UnsupportedError (a NotImplementedError),
+ResourceError (a MemoryError) and InternalError (a RuntimeError), each with `kind`, `where` and `message`.
+"""
+
+from armillary import _core
+from armillary._core import (
+    Computation,
+    Error,
+    Instruction,
+    InternalError,
+    Module,
+    ResourceError,
+    Shape,
+    UnsupportedError,
+    UserError,
+    list_flags,
+    list_ops,
+    list_passes,
+    list_targets,
+    set_flags,
+)
+from armillary._executable import Executable, compile
+from armillary._jit import JittedFunction, jit
+from armillary._load import load
+from armillary._modules import cost, evaluate, parse, run_passes
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Computation",
+    "Error",
+    "Executable",
+    "Instruction",
+    "InternalError",
+    "JittedFunction",
+    "Module",
+    "ResourceError",
+    "Shape",
+    "UnsupportedError",
+    "UserError",
+    "compile",
+    "cost",
+    "evaluate",
+    "jit",
+    "list_flags",
+    "list_ops",
+    "list_passes",
+    "list_targets",
+    "load",
+    "parse",
+    "run_passes",
+    "set_flags",
+]
+
+del _core

@@ -1,0 +1,5 @@
+"""python -m armillary"""
+
+from armillary.cli import main
+
+main()

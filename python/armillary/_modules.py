@@ -1,0 +1,34 @@
+"""What can be done with a module short of compiling it."""
+
+from typing import Any
+
+from armillary import _core
+from armillary._arrays import arrays_for
+from armillary._load import load
+
+
+def parse(text: str, file: str = "") -> _core.Module:
+    """HLO text to a Module; `file` is named in messages. Raises UserError with line, column and what was expected."""
+    return _core.Module.parse(text, file)
+
+
+def run_passes(program: Any, passes: str, *, dump: str = "", verify_each: bool = True) -> _core.Module:
+    """A new module after the passes: "dce,cse", "fixpoint(simplify,dce)". See list_passes().
+
+    `program` is anything load() takes. `dump` is a folder for the text after each pass that changed something.
+    """
+    return _core.run_passes(load(program), passes, verify_each, dump)[0]
+
+
+def evaluate(program: Any, *arguments: Any) -> Any:
+    """Runs the program in the interpreter and returns an array, or nested tuples of them.
+
+    `program` is anything load() takes; arguments are array-likes, nested tuples where a parameter is a tuple.
+    """
+    module = load(program)
+    return _core.evaluate(module, arrays_for(module.entry.parameter_shapes, arguments, module.name))
+
+
+def cost(program: Any) -> dict[str, float]:
+    """flops, transcendentals and bytes_accessed of one run, before any optimisation. See Executable.cost()."""
+    return _core.cost(load(program))

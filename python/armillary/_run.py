@@ -1,0 +1,160 @@
+"""`armillary run`: arguments, one or two targets, and how far their results are apart."""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from armillary import _core
+from armillary._arrays import flatten, nest
+from armillary._errors import user_error
+from armillary._executable import compile_core
+from armillary._load import load
+
+_SHOWN_ELEMENTS = 8
+
+
+class Options(NamedTuple):
+    file: Path
+    args: Path | None
+    random: bool
+    seed: int
+    target: str
+    compare: str | None
+    tolerance: float
+    repeat: int
+    out: Path | None
+
+
+class Result(NamedTuple):
+    arrays: list[np.ndarray]
+    compile_seconds: float
+    run_seconds: float
+
+
+def run(options: Options, print_line: Callable[[str], None]) -> int:
+    """Does what the options say and returns the exit status."""
+    module = load(options.file)
+    module.verify()
+    leaves = [leaf for shape in module.entry.parameter_shapes for leaf in shape.leaves if leaf.is_array]
+    arrays = _arguments(options, leaves)
+    result = run_on(options.target, module, arrays, options.repeat)
+    print_line(
+        f"{module.name} on {options.target}: compiled in {result.compile_seconds * 1e3:.1f} ms,"
+        f" ran in {result.run_seconds * 1e3:.3f} ms"
+    )
+    for i, array in enumerate(result.arrays):
+        print_line(f"  result {i}: {_describe(array)}")
+    if options.out is not None:
+        np.savez(options.out, *result.arrays)
+    if options.compare is None:
+        return 0
+    other = run_on(options.compare, module, arrays, 1)
+    return _compare(options, result.arrays, other.arrays, print_line)
+
+
+def run_on(target: str, module: _core.Module, arrays: list[np.ndarray], repeat: int = 1) -> Result:
+    """Runs a verified module; `interp` is the interpreter, anything else a target of list_targets()."""
+    start = time.perf_counter()
+    if target == "interp":
+        values = _core.evaluate(module, arrays)
+        return Result(_only_arrays(values), 0.0, time.perf_counter() - start)
+    program = compile_core(module, target)
+    compiled = time.perf_counter()
+    seconds = []
+    for _ in range(repeat):
+        begin = time.perf_counter()
+        results = program.execute(arrays, [])
+        seconds.append(time.perf_counter() - begin)
+    return Result(_only_arrays(nest(program.result_shape, iter(results))), compiled - start, min(seconds))
+
+
+def _only_arrays(values: Any) -> list[np.ndarray]:
+    return [value for value in flatten(values) if value is not None]
+
+
+def random_array(shape: _core.Shape, rng: np.random.Generator) -> np.ndarray:
+    """Floats: normal. Integers: 0 to 3, which most programs can use as indices. Booleans: fair."""
+    dims, kind = shape.dims, shape.element_type
+    if kind == "pred":
+        return rng.integers(0, 2, dims).astype(np.bool_)
+    if kind.startswith("c"):
+        return (rng.standard_normal(dims) + 1j * rng.standard_normal(dims)).astype(shape.dtype)
+    if kind[0] in "su":
+        narrow = {"s1": 1, "u1": 2, "s2": 2}.get(kind, 4)
+        return rng.integers(0, narrow, dims).astype(shape.dtype)
+    return np.asarray(rng.standard_normal(dims)).astype(shape.dtype)
+
+
+def _arguments(options: Options, leaves: list[_core.Shape]) -> list[np.ndarray]:
+    if options.args is not None:
+        return _read_arguments(options.args, leaves)
+    if leaves and not options.random:
+        shapes = ", ".join(map(str, leaves))
+        raise user_error(f"the program takes {shapes}: pass --args FILE.npz or --random", str(options.file))
+    rng = np.random.default_rng(options.seed)
+    return [random_array(leaf, rng) for leaf in leaves]
+
+
+def _read_arguments(path: Path, leaves: list[_core.Shape]) -> list[np.ndarray]:
+    try:
+        with np.load(path, allow_pickle=False) as data:
+            arrays = [data[name] for name in data.files]
+    except (ValueError, OSError, EOFError, AttributeError) as error:
+        reason = getattr(error, "strerror", None) or "it is no .npz file of plain arrays"
+        raise user_error(reason, str(path)) from None
+    if len(arrays) != len(leaves):
+        raise user_error(f"it holds {len(arrays)} arrays, but the program takes {len(leaves)}", str(path))
+    return [_restore_dtype(array, leaf) for array, leaf in zip(arrays, leaves, strict=True)]
+
+
+def _restore_dtype(array: np.ndarray, leaf: _core.Shape) -> np.ndarray:
+    """The .npz format stores the types of ml_dtypes as plain bytes."""
+    plain = array.dtype.kind == "V" and array.dtype.itemsize == leaf.dtype.itemsize
+    return array.view(leaf.dtype) if plain else array
+
+
+def _describe(array: np.ndarray) -> str:
+    flat = array.reshape(-1)
+    shown = " ".join(str(value) for value in flat[:_SHOWN_ELEMENTS])
+    more = " ..." if flat.size > _SHOWN_ELEMENTS else ""
+    return f"{array.dtype}[{','.join(map(str, array.shape))}]  {shown}{more}"
+
+
+def difference(ours: np.ndarray, theirs: np.ndarray) -> float:
+    """Largest absolute difference relative to the largest finite magnitude; infinite when shapes, dtypes, NaNs or
+    infinities differ."""
+    if ours.shape != theirs.shape or ours.dtype != theirs.dtype:
+        return float("inf")
+    if not ours.size:
+        return 0.0
+    wide = np.complex128 if ours.dtype.kind == "c" else np.float64
+    exact = ours.dtype.kind in "biu"
+    a, b = ours.astype(wide), theirs.astype(wide)
+    if exact:
+        return 0.0 if np.array_equal(ours, theirs) else float(np.max(np.abs(a - b)))
+    finite = np.isfinite(a) & np.isfinite(b)
+    same = np.array_equal(a[~finite], b[~finite], equal_nan=True)
+    if not same:
+        return float("inf")
+    if not finite.any():
+        return 0.0
+    a, b = a[finite], b[finite]
+    return float(np.max(np.abs(a - b)) / max(float(np.max(np.abs(b))), np.finfo(np.float64).tiny))
+
+
+def _compare(
+    options: Options, ours: list[np.ndarray], theirs: list[np.ndarray], print_line: Callable[[str], None]
+) -> int:
+    worst = 0.0
+    for i, (a, b) in enumerate(zip(ours, theirs, strict=True)):
+        error = difference(a, b)
+        worst = max(worst, error)
+        print_line(
+            f"  result {i}: {options.target} and {options.compare} differ by {error:.2e} of the largest value"
+        )
+    verdict = "within" if worst <= options.tolerance else "beyond"
+    print_line(f"largest difference {worst:.2e}: {verdict} the tolerance of {options.tolerance:g}")
+    return int(worst > options.tolerance)

@@ -1,0 +1,54 @@
+"""StableHLO (text, bytecode, portable artifact; chlo and mhlo in it) to HLO, through jaxlib's own converter."""
+
+import re
+from typing import Any
+
+from armillary._errors import unsupported_error, user_error
+
+# "UNKNOWN: -:3:12: error: use of undeclared SSA value name"
+_DIAGNOSTIC = re.compile(
+    r"""(?:loc\()?"?(?P<file>[^\s:"]*)"?:(?P<line>\d+):(?P<column>\d+)\)?:\s*error:\s*(?P<message>[^\n]*)"""
+)
+_NO_HLO = re.compile(r"can't be translated to XLA HLO|quant\.uniform|failed to legalize")
+_HINTS = {
+    "conversion requires module with `main` function": "the module has no function `main` to start from",
+}
+
+
+def is_bytecode(data: bytes) -> bool:
+    """MLIR bytecode, which portable artifacts are, too."""
+    return data[:4] == b"ML\xefR"
+
+
+def is_mlir_text(text: str) -> bool:
+    """The first words are MLIR's, not HLO's."""
+    start = re.sub(r"\s+|//[^\n]*\n?", " ", text[:4096]).lstrip()
+    return (
+        re.match(r'module\s*(@|\{|attributes)|func\.func|"?builtin\.module|[#!][\w.]+\s*=', start) is not None
+    )
+
+
+def to_hlo_proto(program: str | bytes, file: str = "") -> bytes:
+    """The bytes of an HloModuleProto.
+
+    Raises UserError with the converter's first complaint and its place, UnsupportedError where HLO has no words for
+    an operation or type.
+    """
+    from jaxlib import _jax
+
+    converter: Any = _jax.mlir.mlir_module_to_xla_computation
+    try:
+        return converter(program).as_serialized_hlo_module_proto()
+    except Exception as error:  # the converter raises several types; each is about the program it was given
+        raise _explain(str(error), file or "stablehlo") from None
+
+
+def _explain(text: str, file: str) -> Exception:
+    found = _DIAGNOSTIC.search(text)
+    if found is None:
+        first = text.strip().splitlines()[0] if text.strip() else "the converter gave no reason"
+        return user_error(f"jaxlib refuses the program: {first}", file)
+    message = found["message"].strip()
+    message = _HINTS.get(message.removesuffix("."), message)
+    where = f"{file}:{found['line']}:{found['column']}"
+    return (unsupported_error if _NO_HLO.search(message) else user_error)(message, where)
