@@ -16,16 +16,21 @@ int KernelBuilder::add_local(DType dtype, int64_t elements) {
   return -static_cast<int>(kernel_.locals.size());
 }
 
-DType KernelBuilder::buffer_dtype(int buffer) const { return buffer < 0 ? kernel_.locals[-1 - buffer].dtype : kernel_.buffers[buffer].dtype; }
+DType KernelBuilder::buffer_dtype(int buffer) const {
+  return buffer < 0 ? kernel_.locals[-1 - buffer].dtype : kernel_.buffers[buffer].dtype;
+}
 
-Val KernelBuilder::outer_index() { return {.re = push({.prim = Prim::kIndex, .dtype = DType::kS64}), .dtype = DType::kS64}; }
+Val KernelBuilder::outer_index() {
+  return {.re = push({.prim = Prim::kIndex, .dtype = DType::kS64}), .dtype = DType::kS64};
+}
 
 Val KernelBuilder::load_at(int buffer, Val linear) {
   const DType dtype = buffer_dtype(buffer);
   Val v{.dtype = dtype};
   const DType part = real_part_of(dtype);
   v.re = push({.prim = Prim::kLoad, .dtype = part, .a = linear.re, .imm = buffer});
-  if (is_complex(dtype)) v.im = push({.prim = Prim::kLoad, .dtype = part, .part = 1, .a = linear.re, .imm = buffer});
+  if (is_complex(dtype))
+    v.im = push({.prim = Prim::kLoad, .dtype = part, .part = 1, .a = linear.re, .imm = buffer});
   return v;
 }
 
@@ -34,14 +39,16 @@ void KernelBuilder::store_at(int buffer, Val linear, Val value) {
   ARM_CHECK(value.dtype == dtype);
   const DType part = real_part_of(dtype);
   push({.prim = Prim::kStore, .dtype = part, .a = linear.re, .b = value.re, .imm = buffer});
-  if (is_complex(dtype)) push({.prim = Prim::kStore, .dtype = part, .part = 1, .a = linear.re, .b = value.im, .imm = buffer});
+  if (is_complex(dtype))
+    push({.prim = Prim::kStore, .dtype = part, .part = 1, .a = linear.re, .b = value.im, .imm = buffer});
 }
 
 std::vector<Val> KernelBuilder::loop(int64_t extent, std::span<const Val> initial, const LoopBody& body) {
   return loop(Val(), extent, initial, body);
 }
 
-std::vector<Val> KernelBuilder::loop(Val extent, int64_t bound, std::span<const Val> initial, const LoopBody& body) {
+std::vector<Val> KernelBuilder::loop(Val extent, int64_t bound, std::span<const Val> initial,
+                                     const LoopBody& body) {
   const int32_t begin = push({.prim = Prim::kLoopBegin, .dtype = DType::kS64, .a = extent.re, .imm = bound});
   open_scope();
   std::vector<Val> carried(initial.begin(), initial.end());
@@ -57,7 +64,8 @@ std::vector<Val> KernelBuilder::loop(Val extent, int64_t bound, std::span<const 
   close_scope();
   push({.prim = Prim::kLoopEnd, .dtype = DType::kS64, .a = begin});
   auto result = [&](int32_t from, int32_t to) {
-    return from < 0 ? -1 : push({.prim = Prim::kLoopResult, .dtype = tape_.nodes[from].dtype, .a = from, .b = to});
+    return from < 0 ? -1
+                    : push({.prim = Prim::kLoopResult, .dtype = tape_.nodes[from].dtype, .a = from, .b = to});
   };
   std::vector<Val> results;
   for (size_t i = 0; i < next.size(); ++i) {
@@ -69,16 +77,20 @@ std::vector<Val> KernelBuilder::loop(Val extent, int64_t bound, std::span<const 
 }
 
 void KernelBuilder::lane_loop(Val extent, int64_t bound, const std::function<void(Val)>& body) {
-  const int32_t begin = push({.prim = Prim::kLoopBegin, .dtype = DType::kS64, .part = 1, .a = extent.re, .imm = bound});
+  const int32_t begin =
+      push({.prim = Prim::kLoopBegin, .dtype = DType::kS64, .part = 1, .a = extent.re, .imm = bound});
   open_scope();
   body({.re = begin, .dtype = DType::kS64});
   close_scope();
   push({.prim = Prim::kLoopEnd, .dtype = DType::kS64, .a = begin});
 }
 
-void KernelBuilder::lane_loop(int64_t extent, const std::function<void(Val)>& body) { lane_loop(Val(), extent, body); }
+void KernelBuilder::lane_loop(int64_t extent, const std::function<void(Val)>& body) {
+  lane_loop(Val(), extent, body);
+}
 
-void KernelBuilder::if_then(Val pred, const std::function<void()>& then, const std::function<void()>& otherwise) {
+void KernelBuilder::if_then(Val pred, const std::function<void()>& then,
+                            const std::function<void()>& otherwise) {
   push({.prim = Prim::kIfBegin, .dtype = DType::kPred, .a = pred.re});
   open_scope();
   then();
@@ -113,7 +125,8 @@ bool KernelBuilder::scope_open(int scope) const {
 
 size_t KernelBuilder::NodeHash::operator()(const TapeNode& n) const {
   size_t h = static_cast<size_t>(n.prim) * 64 + static_cast<size_t>(n.dtype) * 2 + n.part;
-  for (int64_t field : {static_cast<int64_t>(n.a), static_cast<int64_t>(n.b), static_cast<int64_t>(n.c), n.imm})
+  for (int64_t field :
+       {static_cast<int64_t>(n.a), static_cast<int64_t>(n.b), static_cast<int64_t>(n.c), n.imm})
     h = (h ^ static_cast<size_t>(field)) * 0x9e3779b97f4a7c15u;
   return h ^ (h >> 32);
 }

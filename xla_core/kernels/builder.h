@@ -19,11 +19,12 @@ class KernelBuilder : public TapeBuilder {
   int add_buffer(DType dtype, int64_t elements, bool written);
   int add_local(DType dtype, int64_t elements);  // a negative number, for load_at and store_at
 
-  Val outer_index();                             // kIndex 0
-  Val load_at(int buffer, Val linear);           // narrow and complex types too
+  Val outer_index();                    // kIndex 0
+  Val load_at(int buffer, Val linear);  // narrow and complex types too
   void store_at(int buffer, Val linear, Val value);
 
-  // for (i = 0; i < extent; ++i) carried = body(i, carried); returns the values after the loop. `extent` may be computed, `bound` is its maximum.
+  // for (i = 0; i < extent; ++i) carried = body(i, carried); returns the values after the loop. `extent` may
+  // be computed, `bound` is its maximum.
   using LoopBody = std::function<std::vector<Val>(Val index, std::span<const Val> carried)>;
   std::vector<Val> loop(int64_t extent, std::span<const Val> initial, const LoopBody& body);
   std::vector<Val> loop(Val extent, int64_t bound, std::span<const Val> initial, const LoopBody& body);
@@ -37,8 +38,9 @@ class KernelBuilder : public TapeBuilder {
   Val load(int operand, DType dtype, std::span<const int64_t> dims, std::span<const Val> index) override;
   Val with_loader(const Loader& loader, const std::function<Val()>& recipe);
 
-  // Values computed inside a loop or branch are not visible outside: scope numbers tell who sees whom. A new one opens with each loop body
-  // and branch; `scope_open(s)` says whether the values of scope s may be used here.
+  // Values computed inside a loop or branch are not visible outside: scope numbers tell who sees whom. A new
+  // one opens with each loop body and branch; `scope_open(s)` says whether the values of scope s may be used
+  // here.
   int scope() const { return scopes_.back().number; }
   bool scope_open(int scope) const;
 

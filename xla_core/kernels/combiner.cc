@@ -15,7 +15,9 @@ std::optional<Op> single_op(const Computation& computation) {
   constexpr Op kKnown[] = {Op::add, Op::multiply, Op::minimum, Op::maximum, Op::and_, Op::or_, Op::xor_};
   const Instruction* root = computation.root();
   if (computation.parameters().size() != 2 || root->num_operands() != 2) return std::nullopt;
-  if (!root->operand(0)->is(Op::parameter) || !root->operand(1)->is(Op::parameter) || root->operand(0) == root->operand(1)) return std::nullopt;
+  if (!root->operand(0)->is(Op::parameter) || !root->operand(1)->is(Op::parameter) ||
+      root->operand(0) == root->operand(1))
+    return std::nullopt;
   return std::ranges::find(kKnown, root->op()) != std::end(kKnown) ? std::optional(root->op()) : std::nullopt;
 }
 
@@ -54,20 +56,28 @@ std::vector<Val> Combiner::narrow(KernelBuilder& b, std::span<const Val> accumul
   return out;
 }
 
-std::vector<Val> Combiner::combine(KernelBuilder& b, std::span<const Val> accumulated, std::span<const Val> x) const {
+std::vector<Val> Combiner::combine(KernelBuilder& b, std::span<const Val> accumulated,
+                                   std::span<const Val> x) const {
   if (!op_) {
     std::vector<Val> arguments(accumulated.begin(), accumulated.end());
     arguments.insert(arguments.end(), x.begin(), x.end());
     return inline_scalar(b, computation_, arguments);
   }
   switch (*op_) {
-    case Op::add: return {b.add(accumulated[0], x[0])};
-    case Op::multiply: return {b.mul(accumulated[0], x[0])};
-    case Op::minimum: return {b.min(accumulated[0], x[0])};
-    case Op::maximum: return {b.max(accumulated[0], x[0])};
-    case Op::and_: return {b.bit_and(accumulated[0], x[0])};
-    case Op::or_: return {b.bit_or(accumulated[0], x[0])};
-    default: return {b.bit_xor(accumulated[0], x[0])};
+    case Op::add:
+      return {b.add(accumulated[0], x[0])};
+    case Op::multiply:
+      return {b.mul(accumulated[0], x[0])};
+    case Op::minimum:
+      return {b.min(accumulated[0], x[0])};
+    case Op::maximum:
+      return {b.max(accumulated[0], x[0])};
+    case Op::and_:
+      return {b.bit_and(accumulated[0], x[0])};
+    case Op::or_:
+      return {b.bit_or(accumulated[0], x[0])};
+    default:
+      return {b.bit_xor(accumulated[0], x[0])};
   }
 }
 
@@ -75,13 +85,18 @@ std::optional<std::vector<Val>> Combiner::identity(KernelBuilder& b) const {
   if (!op_) return std::nullopt;
   const DType d = dtypes_[0];
   switch (*op_) {
-    case Op::add: return {{is_float(d) ? b.constant(d, -0.0) : b.zero(d)}};
-    case Op::multiply: return {{b.one(d)}};
-    case Op::minimum: case Op::maximum:
+    case Op::add:
+      return {{is_float(d) ? b.constant(d, -0.0) : b.zero(d)}};
+    case Op::multiply:
+      return {{b.one(d)}};
+    case Op::minimum:
+    case Op::maximum:
       if (is_complex(d)) return std::nullopt;
       return {{lowest(b, d, *op_ == Op::minimum)}};
-    case Op::and_: return {{is_pred(d) ? b.one(d) : b.constant_int(d, -1)}};
-    default: return {{b.zero(d)}};
+    case Op::and_:
+      return {{is_pred(d) ? b.one(d) : b.constant_int(d, -1)}};
+    default:
+      return {{b.zero(d)}};
   }
 }
 

@@ -27,7 +27,7 @@ class Combiner {
 
  private:
   const Computation& computation_;
-  std::optional<Op> op_;            // when it is one operation on its two parameters
+  std::optional<Op> op_;  // when it is one operation on its two parameters
   std::vector<DType> dtypes_;
 };
 

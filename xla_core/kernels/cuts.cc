@@ -25,16 +25,18 @@ std::set<int64_t> Cuts::compute(const Instruction* i) const {
     return of_map(i, from);
   }
   if (i->is(Op::transpose)) return of_map(i, i->attrs().ints(Attr::dimensions));
-  if (i->def().meaning == Meaning::kScalar || i->is(Op::map) || i->is(Op::get_tuple_element) || i->is(Op::tuple)) {
+  if (i->def().meaning == Meaning::kScalar || i->is(Op::map) || i->is(Op::get_tuple_element) ||
+      i->is(Op::tuple)) {
     std::set<int64_t> cuts;
-    for (const Instruction* operand : i->operands()) cuts.insert(cuts_.at(operand).begin(), cuts_.at(operand).end());
+    for (const Instruction* operand : i->operands())
+      cuts.insert(cuts_.at(operand).begin(), cuts_.at(operand).end());
     return cuts;
   }
   return i->shape().is_tuple() ? std::set<int64_t>() : dimension_cuts(i->dims());
 }
 
-// operand_dim[d]: the dimension of operand 0 that result dimension d runs through, -1 for none. Neighbours in the result that are neighbours in the
-// operand, or that both repeat it, need no cut between them.
+// operand_dim[d]: the dimension of operand 0 that result dimension d runs through, -1 for none. Neighbours in
+// the result that are neighbours in the operand, or that both repeat it, need no cut between them.
 std::set<int64_t> Cuts::of_map(const Instruction* i, const std::vector<int64_t>& operand_dim) const {
   const Dims &dims = i->dims(), &from = i->operand(0)->dims();
   const Dims strides = strides_of(dims), from_strides = strides_of(from);

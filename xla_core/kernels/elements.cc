@@ -13,18 +13,21 @@ bool row_major(const Shape& s) { return !s.layout || s.layout->is_row_major(); }
 
 bool is_reshape_like(const Instruction& i) {
   if (i.is(Op::reshape) || i.is(Op::copy) || i.is(Op::opt_barrier)) return i.shape().is_array();
-  return i.is(Op::bitcast) && i.dtype() == i.operand(0)->dtype() && row_major(i.shape()) && row_major(i.operand(0)->shape());
+  return i.is(Op::bitcast) && i.dtype() == i.operand(0)->dtype() && row_major(i.shape()) &&
+         row_major(i.operand(0)->shape());
 }
 
 bool is_foldable_constant(const Instruction& i) {
-  return i.is(Op::constant) && i.shape().is_array() && !i.literal().elided() && (i.shape().num_elements() == 1 || i.literal().is_splat());
+  return i.is(Op::constant) && i.shape().is_array() && !i.literal().elided() &&
+         (i.shape().num_elements() == 1 || i.literal().is_splat());
 }
 
 Elements::Elements(KernelBuilder& b, const Site& site, Lowering& lowering, std::vector<BufferRef>& buffers)
     : b_(b), site_(site), lowering_(lowering), buffers_(buffers) {}
 
 int Elements::buffer(BufferRef ref, const Shape& shape, bool written) {
-  if (auto found = std::ranges::find(buffers_, ref); found != buffers_.end()) return static_cast<int>(found - buffers_.begin());
+  if (auto found = std::ranges::find(buffers_, ref); found != buffers_.end())
+    return static_cast<int>(found - buffers_.begin());
   buffers_.push_back(ref);
   const int number = b_.add_buffer(shape.dtype, shape.num_elements(), written);
   if (ref.kind != BufferRef::kOperand) return number;
@@ -37,7 +40,8 @@ Val Elements::at(const Instruction* i, const Index& index) { return all_at(i, in
 
 std::vector<Val> Elements::all_at(const Instruction* i, const Index& index) {
   Key key{i, index.key()};
-  if (auto it = memo_.find(key); it != memo_.end() && b_.scope_open(it->second.scope)) return it->second.values;
+  if (auto it = memo_.find(key); it != memo_.end() && b_.scope_open(it->second.scope))
+    return it->second.values;
   std::vector<Val> values = generate(i, index);
   memo_.insert_or_assign(std::move(key), Entry{values, b_.scope()});
   return values;
@@ -52,19 +56,27 @@ std::vector<Val> Elements::generate(const Instruction* i, const Index& index) {
     return {b_.load_at(buffer({BufferRef::kOperand, number}, i->shape()), index.linear(b_))};
   if (is_reshape_like(*i)) return {at(i->operand(0), index)};
   switch (i->op()) {
-    case Op::constant: return {constant(i, index)};
-    case Op::broadcast: return {at(i->operand(0), broadcast_index(i, index))};
-    case Op::transpose: return {at(i->operand(0), transpose_index(i, index))};
-    case Op::get_tuple_element: return {all_at(i->operand(0), index).at(i->attrs().integer(Attr::index))};
+    case Op::constant:
+      return {constant(i, index)};
+    case Op::broadcast:
+      return {at(i->operand(0), broadcast_index(i, index))};
+    case Op::transpose:
+      return {at(i->operand(0), transpose_index(i, index))};
+    case Op::get_tuple_element:
+      return {all_at(i->operand(0), index).at(i->attrs().integer(Attr::index))};
     case Op::tuple: {
       std::vector<Val> values;
       for (const Instruction* x : i->operands()) values.push_back(at(x, index));
       return values;
     }
-    case Op::map: return {mapped(i, index)};
-    case Op::reduce: return reduced(i, index);
-    case Op::reduce_window: return windowed(i, index);
-    default: break;
+    case Op::map:
+      return {mapped(i, index)};
+    case Op::reduce:
+      return reduced(i, index);
+    case Op::reduce_window:
+      return windowed(i, index);
+    default:
+      break;
   }
   return {i->def().meaning == Meaning::kScalar ? elementwise(i, index) : by_recipe(i, index)};
 }
@@ -91,7 +103,8 @@ Val Elements::constant(const Instruction* i, const Index& index) {
 // Scalars beside arrays (of select and clamp) count everywhere.
 Val Elements::elementwise(const Instruction* i, const Index& index) {
   std::vector<Val> x;
-  for (const Instruction* operand : i->operands()) x.push_back(at(operand, operand->shape().rank() == 0 ? Index() : index));
+  for (const Instruction* operand : i->operands())
+    x.push_back(at(operand, operand->shape().rank() == 0 ? Index() : index));
   return apply_scalar(b_, *i, x);
 }
 
@@ -104,10 +117,13 @@ Val Elements::mapped(const Instruction* i, const Index& index) {
 Val Elements::by_recipe(const Instruction* i, const Index& index) {
   const auto storage = i->context_storage();
   const std::vector<Val> along = index.along(b_, i->dims());
-  const KernelBuilder::Loader loader = [&](int operand, std::span<const int64_t> dims, std::span<const Val> x) {
+  const KernelBuilder::Loader loader = [&](int operand, std::span<const int64_t> dims,
+                                           std::span<const Val> x) {
     return at(i->operand(operand), Index::of_dims(dims, x));
   };
-  return b_.with_loader(loader, [&] { return i->def().element(b_, along, storage.context(i->attrs(), &i->shape()), i->shape()); });
+  return b_.with_loader(loader, [&] {
+    return i->def().element(b_, along, storage.context(i->attrs(), &i->shape()), i->shape());
+  });
 }
 
 Index Elements::broadcast_index(const Instruction* i, const Index& index) {

@@ -32,7 +32,8 @@ class Site {
   std::unordered_set<const Instruction*> seen_;
 };
 
-// Writes into one kernel. Elements asked for again at the same index are computed once, as long as the first is visible.
+// Writes into one kernel. Elements asked for again at the same index are computed once, as long as the first
+// is visible.
 class Elements {
  public:
   Elements(KernelBuilder& b, const Site& site, Lowering& lowering, std::vector<BufferRef>& buffers);
@@ -72,8 +73,10 @@ class Elements {
   std::map<Key, Entry> memo_;
 };
 
-// Where a window's element lies in an operand's dimension of `size`; kept in range, and *inside (when the window reaches out) says whether it was.
-Val window_position(KernelBuilder& b, const WindowDim& w, int64_t size, int64_t results, Val result, Val in_window, Val* inside);
+// Where a window's element lies in an operand's dimension of `size`; kept in range, and *inside (when the
+// window reaches out) says whether it was.
+Val window_position(KernelBuilder& b, const WindowDim& w, int64_t size, int64_t results, Val result,
+                    Val in_window, Val* inside);
 
 // Ops whose element needs no recipe of a row: `elements` knows them.
 bool is_reshape_like(const Instruction& i);  // the same elements in the same row-major order

@@ -27,7 +27,8 @@ Val Index::linear(KernelBuilder& b) const {
 std::vector<Val> Index::along(KernelBuilder& b, std::span<const int64_t> dims) const {
   const Dims strides = strides_of(dims);
   std::vector<Val> result;
-  for (size_t d = 0; d < dims.size(); ++d) result.push_back(Index(between(b, strides[d], strides[d] * dims[d])).linear(b));
+  for (size_t d = 0; d < dims.size(); ++d)
+    result.push_back(Index(between(b, strides[d], strides[d] * dims[d])).linear(b));
   return result;
 }
 

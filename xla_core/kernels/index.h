@@ -16,19 +16,21 @@ struct Digit {
   Val value;
 };
 
-// The digits of a loop nest say nothing about dimensions: arrays of equal element count share an index, so a reshape costs nothing, and dimensions
-// that need not be told apart are one digit.
+// The digits of a loop nest say nothing about dimensions: arrays of equal element count share an index, so a
+// reshape costs nothing, and dimensions that need not be told apart are one digit.
 class Index {
  public:
-  Index() = default;                                    // the index of a scalar
-  explicit Index(std::vector<Digit> digits) : digits_(std::move(digits)) {}  // outermost first, strides falling
+  Index() = default;  // the index of a scalar
+  explicit Index(std::vector<Digit> digits)
+      : digits_(std::move(digits)) {}  // outermost first, strides falling
   static Index of_dims(std::span<const int64_t> dims, std::span<const Val> index);
 
   const std::vector<Digit>& digits() const { return digits_; }
   Val linear(KernelBuilder& b) const;
   // The index along each dimension of an array of these dims.
   std::vector<Val> along(KernelBuilder& b, std::span<const int64_t> dims) const;
-  // The digits that count in [low, high), a dimension of stride `low` and `high / low` elements; their strides are divided by `low`.
+  // The digits that count in [low, high), a dimension of stride `low` and `high / low` elements; their
+  // strides are divided by `low`.
   std::vector<Digit> between(KernelBuilder& b, int64_t low, int64_t high) const;
   // Equal numbers mean equal indices.
   std::vector<int64_t> key() const;

@@ -5,7 +5,9 @@
 namespace armillary {
 namespace {
 
-void append_bytes(std::string& key, const void* data, size_t size) { key.append(static_cast<const char*>(data), size); }
+void append_bytes(std::string& key, const void* data, size_t size) {
+  key.append(static_cast<const char*>(data), size);
+}
 
 void append_buffers(std::string& key, const std::vector<KernelBuffer>& buffers) {
   for (const KernelBuffer& b : buffers) {
@@ -16,14 +18,18 @@ void append_buffers(std::string& key, const std::vector<KernelBuffer>& buffers) 
   key.push_back('|');
 }
 
-std::string buffer_name(int64_t number) { return number < 0 ? fmt::format("local{}", -1 - number) : fmt::format("b{}", number); }
+std::string buffer_name(int64_t number) {
+  return number < 0 ? fmt::format("local{}", -1 - number) : fmt::format("b{}", number);
+}
 
 std::string describe(const TapeNode& n) {
   std::string text = fmt::format("{} {}", to_string(n.prim), to_string(n.dtype));
   for (int32_t operand : {n.a, n.b, n.c})
     if (operand >= 0) text += fmt::format(" %{}", operand);
-  if (n.prim == Prim::kLoad || n.prim == Prim::kStore) return text + " " + buffer_name(n.imm) + (n.part ? ".im" : "");
-  if (n.prim == Prim::kConst && is_float(n.dtype)) return text + fmt::format(" {:#x}", static_cast<uint64_t>(n.imm));
+  if (n.prim == Prim::kLoad || n.prim == Prim::kStore)
+    return text + " " + buffer_name(n.imm) + (n.part ? ".im" : "");
+  if (n.prim == Prim::kConst && is_float(n.dtype))
+    return text + fmt::format(" {:#x}", static_cast<uint64_t>(n.imm));
   if (n.imm != 0 || n.prim == Prim::kConst || n.prim == Prim::kIndex) text += fmt::format(" {}", n.imm);
   if (n.prim == Prim::kLoopBegin && n.part) text += " lanes";
   return text;
@@ -47,13 +53,15 @@ std::string Kernel::structural_key() const {
 }
 
 std::string to_string(const Kernel& kernel) {
-  std::string text = fmt::format("kernel {} extent={} work={}\n", kernel.name, kernel.extent, kernel.work_per_iteration);
+  std::string text =
+      fmt::format("kernel {} extent={} work={}\n", kernel.name, kernel.extent, kernel.work_per_iteration);
   for (size_t i = 0; i < kernel.buffers.size(); ++i) {
     const KernelBuffer& b = kernel.buffers[i];
     text += fmt::format("  b{} {}[{}]{}\n", i, to_string(b.dtype), b.elements, b.written ? " written" : "");
   }
   for (size_t i = 0; i < kernel.locals.size(); ++i)
-    text += fmt::format("  local{} {}[{}]\n", i, to_string(kernel.locals[i].dtype), kernel.locals[i].elements);
+    text +=
+        fmt::format("  local{} {}[{}]\n", i, to_string(kernel.locals[i].dtype), kernel.locals[i].elements);
   int depth = 1;
   for (size_t i = 0; i < kernel.body.nodes.size(); ++i) {
     const TapeNode& n = kernel.body.nodes[i];

@@ -13,7 +13,9 @@ namespace {
 
 constexpr int64_t kManyPieces = 16;
 
-bool is_combining(const Instruction& i) { return i.is(Op::reduce) || i.is(Op::reduce_window) || i.is(Op::map); }
+bool is_combining(const Instruction& i) {
+  return i.is(Op::reduce) || i.is(Op::reduce_window) || i.is(Op::map);
+}
 
 std::string obstacle(const Site& site, const Instruction& i) {
   const bool input = site.input_number(&i) >= 0;
@@ -32,7 +34,8 @@ std::string obstacle(const Site& site, const Instruction& i) {
     std::string why;
     return can_lower_scalar(*i.attrs().callee(Attr::to_apply), &why) ? "" : why;
   }
-  if (i.is(Op::bitcast) && bit_width(i.dtype()) != bit_width(i.operand(0)->dtype())) return "a bitcast changes the element's width";
+  if (i.is(Op::bitcast) && bit_width(i.dtype()) != bit_width(i.operand(0)->dtype()))
+    return "a bitcast changes the element's width";
   const Meaning m = i.def().meaning;
   if ((m == Meaning::kScalar && i.def().scalar) || (m == Meaning::kIndex && i.def().element)) return "";
   return "no kernel code for " + std::string(to_string(i.op()));
@@ -45,10 +48,12 @@ bool same_count(const Site& site) {
 }
 
 std::string obstacle(const Instruction& instr) {
-  if (instr.is(Op::fusion) && (instr.callees().size() != 1 || !instr.callees()[0]->root())) return "the fusion has no body";
+  if (instr.is(Op::fusion) && (instr.callees().size() != 1 || !instr.callees()[0]->root()))
+    return "the fusion has no body";
   if (!instr.is(Op::fusion)) {
     const Meaning m = instr.def().meaning;
-    const bool known = m == Meaning::kScalar || m == Meaning::kIndex || is_combining(instr) || is_reshape_like(instr);
+    const bool known =
+        m == Meaning::kScalar || m == Meaning::kIndex || is_combining(instr) || is_reshape_like(instr);
     if (!known) return "no kernel code for " + std::string(to_string(instr.op()));
   }
   const Site site(instr);
@@ -66,13 +71,23 @@ int64_t result_elements(const Site& site) {
 
 }  // namespace
 
-KernelWriter::KernelWriter(const Site& s, Lowering& l) : site(s), lowering(l), b(out.kernel), elements(b, s, l, out.buffers) {
+KernelWriter::KernelWriter(const Site& s, Lowering& l)
+    : site(s), lowering(l), b(out.kernel), elements(b, s, l, out.buffers) {
   out.kernel.name = s.instr().name();
 }
 
 void KernelWriter::store(int64_t leaf, Val linear, Val value) {
   const Shape& shape = *leaves_of(site.instr().shape())[leaf];
   b.store_at(elements.buffer({BufferRef::kResult, leaf}, shape, true), linear, value);
+}
+
+void KernelWriter::store_roots(const Index& index) {
+  const auto& roots = site.roots();
+  std::vector<Val> values;
+  for (size_t leaf = 0; leaf < roots.size(); ++leaf)
+    values.push_back(elements.all_at(roots[leaf], index).at(roots[leaf]->shape().is_tuple() ? leaf : 0));
+  const Val linear = index.linear(b);
+  for (size_t leaf = 0; leaf < roots.size(); ++leaf) store(static_cast<int64_t>(leaf), linear, values[leaf]);
 }
 
 void KernelWriter::finish() {
@@ -102,11 +117,20 @@ Lowering lower_fusion(const Instruction& instr) {
   Lowering lowering;
   if (result_elements(site) == 0) return lowering;
   const Instruction* root = site.roots()[0];
-  if (updates_in_place(instr)) lower_update(site, lowering);
-  else if (!hero_reduces(site).empty()) lower_reduce(site, lowering);
-  else if (site.roots().size() == 1 && root->is(Op::concatenate) && root->num_operands() <= kManyPieces) lower_concatenate(site, lowering);
-  else if (site.roots().size() == 1 && root->is(Op::pad)) lower_pad(site, lowering);
-  else lower_loop(site, lowering);
+  if (updates_in_place(instr))
+    lower_update(site, lowering);
+  else if (!hero_reduces(site).empty())
+    lower_reduce(site, lowering);
+  else if (site.roots().size() == 1 && root->is(Op::concatenate) && root->num_operands() <= kManyPieces)
+    lower_concatenate(site, lowering);
+  else if (site.roots().size() == 1 && root->is(Op::pad))
+    lower_pad(site, lowering);
+  else if (is_scan(site))
+    lower_scan(site, lowering);
+  else if (is_turned(site))
+    lower_transpose(site, lowering);
+  else
+    lower_loop(site, lowering);
   return lowering;
 }
 

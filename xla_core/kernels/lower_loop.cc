@@ -7,8 +7,8 @@
 namespace armillary::kernels {
 namespace {
 
-// Stores `value(index)` for every index of a box of `dims` inside the result, whose element 0 is `offset` along each dimension and whose
-// neighbours lie `steps` apart.
+// Stores `value(index)` for every index of a box of `dims` inside the result, whose element 0 is `offset`
+// along each dimension and whose neighbours lie `steps` apart.
 struct Box {
   Dims dims, offset, steps;
 };
@@ -50,15 +50,8 @@ void lower_loop(const Site& site, Lowering& lowering) {
   const Cuts all(site);
   std::set<int64_t> cuts;
   for (const Instruction* r : site.roots()) cuts.insert(all.of(r).begin(), all.of(r).end());
-  const auto& roots = site.roots();
   const int64_t total = leaves_of(site.instr().shape())[0]->num_elements();
-  loop_nest(w.b, factors_of(total, cuts), cost_of(site), [&](const Index& index) {
-    std::vector<Val> values;
-    for (size_t leaf = 0; leaf < roots.size(); ++leaf)
-      values.push_back(w.elements.all_at(roots[leaf], index).at(roots[leaf]->shape().is_tuple() ? leaf : 0));
-    const Val linear = index.linear(w.b);
-    for (size_t leaf = 0; leaf < roots.size(); ++leaf) w.store(static_cast<int64_t>(leaf), linear, values[leaf]);
-  });
+  loop_nest(w.b, factors_of(total, cuts), cost_of(site), [&](const Index& index) { w.store_roots(index); });
   w.finish();
 }
 
@@ -93,7 +86,8 @@ void lower_pad(const Site& site, Lowering& lowering) {
     part.steps[d] = step;
     part.offset[d] = p.low + first[d] * step;
     const int64_t room = root->dims()[d] - part.offset[d];
-    part.dims[d] = std::clamp<int64_t>(room > 0 ? (room - 1) / step + 1 : 0, 0, std::max<int64_t>(n - first[d], 0));
+    part.dims[d] =
+        std::clamp<int64_t>(room > 0 ? (room - 1) / step + 1 : 0, 0, std::max<int64_t>(n - first[d], 0));
   }
   if (part.dims != root->dims()) {
     KernelWriter w(site, lowering);
@@ -155,7 +149,8 @@ void lower_update(const Site& site, Lowering& lowering) {
       }
       places.push_back(w.b.add(base, Index(std::move(digits)).linear(w.b)));
     }
-    for (size_t leaf = 0; leaf < roots.size(); ++leaf) w.store(static_cast<int64_t>(leaf), places[leaf], values[leaf]);
+    for (size_t leaf = 0; leaf < roots.size(); ++leaf)
+      w.store(static_cast<int64_t>(leaf), places[leaf], values[leaf]);
   });
   w.finish();
 }

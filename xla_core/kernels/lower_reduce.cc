@@ -1,4 +1,5 @@
-// Reductions: along rows in lanes, along columns with a lane a column, and in two steps when there are few results and many elements.
+// Reductions: along rows in lanes, along columns with a lane a column, and in two steps when there are few
+// results and many elements.
 #include <algorithm>
 
 #include "xla_core/kernels/combiner.h"
@@ -8,35 +9,40 @@
 namespace armillary::kernels {
 namespace {
 
-constexpr int64_t kFewResults = 64;         // fewer rows than this do not feed all threads
+constexpr int64_t kFewResults = 64;  // fewer rows than this do not feed all threads
 constexpr int64_t kElementsPerTask = 16384;
 constexpr int64_t kMostChunks = 64;
 constexpr int64_t kRowLanes = 32;
-constexpr int64_t kColumnBlock = 64;        // columns whose sums stay in registers
-constexpr int64_t kLocalColumns = 2048;     // columns whose sums stay in the first-level cache
+constexpr int64_t kColumnBlock = 64;     // columns whose sums stay in registers
+constexpr int64_t kLocalColumns = 2048;  // columns whose sums stay in the first-level cache
 constexpr int64_t kRowsAtOnce = 4;
 
 // A sequential loop over a part, perhaps over one chunk of it.
 struct Span {
   int part = 0;
-  int64_t extent = 1;   // bound
-  Val dynamic_extent;   // when the last chunk is shorter
-  Val begin;            // first value; invalid: 0
+  int64_t extent = 1;  // bound
+  Val dynamic_extent;  // when the last chunk is shorter
+  Val begin;           // first value; invalid: 0
   int64_t step = 1;
 };
 
 class ReduceLowering {
  public:
-  ReduceLowering(const Site& site, Lowering& lowering) : site_(site), lowering_(lowering), heroes_(hero_reduces(site)), plan_(plan_reduce(site, heroes_)) {
+  ReduceLowering(const Site& site, Lowering& lowering)
+      : site_(site), lowering_(lowering), heroes_(hero_reduces(site)), plan_(plan_reduce(site, heroes_)) {
     for (const Instruction* h : heroes_) combiners_.emplace_back(*h->attrs().callee(Attr::to_apply));
   }
 
   void run() {
     const ReducePart& lanes = plan_.parts[plan_.lane_part];
     const bool last = plan_.lane_part + 1 == static_cast<int>(plan_.parts.size());
-    if (lanes.reduced) rows();
-    else if (last && plan_.reduced >= 2 * kRowsAtOnce && plan_.reduced * lanes.factor.extent > 2 * kElementsPerTask) long_columns();
-    else columns();
+    if (lanes.reduced)
+      rows();
+    else if (last && plan_.reduced >= 2 * kRowsAtOnce &&
+             plan_.reduced * lanes.factor.extent > 2 * kElementsPerTask)
+      long_columns();
+    else
+      columns();
   }
 
  private:
@@ -57,7 +63,8 @@ class ReduceLowering {
 
   Index operand_index(const Values& at) const {
     std::vector<Digit> digits;
-    for (size_t p = 0; p < at.size(); ++p) digits.push_back({part(p).factor.extent, part(p).factor.stride, at[p]});
+    for (size_t p = 0; p < at.size(); ++p)
+      digits.push_back({part(p).factor.extent, part(p).factor.stride, at[p]});
     return Index(std::move(digits));
   }
   Index result_index(const Values& at) const {
@@ -79,7 +86,8 @@ class ReduceLowering {
     Values all;
     for (size_t h = 0; h < heroes_.size(); ++h) {
       Values x;
-      for (int64_t o = 0; o < combiners_[h].size(); ++o) x.push_back(w.elements.at(heroes_[h]->operand(o), index));
+      for (int64_t o = 0; o < combiners_[h].size(); ++o)
+        x.push_back(w.elements.at(heroes_[h]->operand(o), index));
       for (Val v : combiners_[h].widen(w.b, x)) all.push_back(v);
     }
     return all;
@@ -89,7 +97,8 @@ class ReduceLowering {
     size_t first = 0;
     for (const Combiner& c : combiners_) {
       const size_t n = c.size();
-      for (Val v : c.combine(b, std::span(a).subspan(first, n), std::span(x).subspan(first, n))) all.push_back(v);
+      for (Val v : c.combine(b, std::span(a).subspan(first, n), std::span(x).subspan(first, n)))
+        all.push_back(v);
       first += n;
     }
     return all;
@@ -118,10 +127,12 @@ class ReduceLowering {
   // Combines everything in `spans`, outermost first, starting from nothing.
   Values fold(KernelWriter& w, const std::vector<Span>& spans, Values at) const {
     const auto identity = identities(w.b);
-    return fold_from(w, spans, 0, at, identity ? *identity : zeros(w.b), identity ? Val() : w.b.constant_int(DType::kPred, 1));
+    return fold_from(w, spans, 0, at, identity ? *identity : zeros(w.b),
+                     identity ? Val() : w.b.constant_int(DType::kPred, 1));
   }
   // `first`: whether nothing has been accumulated yet; invalid when the accumulators always count.
-  Values fold_from(KernelWriter& w, const std::vector<Span>& spans, size_t k, Values& at, const Values& start, Val first) const {
+  Values fold_from(KernelWriter& w, const std::vector<Span>& spans, size_t k, Values& at, const Values& start,
+                   Val first) const {
     if (k == spans.size()) {
       const Values x = elements_at(w, operand_index(at));
       Values sum = combine(w.b, start, x);
@@ -154,22 +165,21 @@ class ReduceLowering {
     for (size_t h = 0; h < heroes_.size(); ++h) {
       const Combiner& c = combiners_[h];
       Values initial;
-      for (int64_t o = 0; o < c.size(); ++o) initial.push_back(w.elements.at(heroes_[h]->operand(c.size() + o), Index()));
+      for (int64_t o = 0; o < c.size(); ++o)
+        initial.push_back(w.elements.at(heroes_[h]->operand(c.size() + o), Index()));
       const Values all = c.combine(w.b, c.widen(w.b, initial), std::span(totals).subspan(first, c.size()));
       w.elements.remember(heroes_[h], at, c.narrow(w.b, all));
       first += c.size();
     }
-    const auto& roots = site_.roots();
-    Values results;
-    for (size_t leaf = 0; leaf < roots.size(); ++leaf) results.push_back(w.elements.all_at(roots[leaf], at).at(roots[leaf]->shape().is_tuple() ? leaf : 0));
-    for (size_t leaf = 0; leaf < roots.size(); ++leaf) w.store(static_cast<int64_t>(leaf), at.linear(w.b), results[leaf]);
+    w.store_roots(at);
   }
 
   // Chunks of the outermost span when whole rows are too few tasks; fixed by the shape alone.
   int64_t choose_chunks(int64_t tasks, int64_t extent) const {
     if (tasks >= kFewResults) return 1;
     const int64_t by_work = plan_.kept * plan_.reduced / kElementsPerTask / tasks;
-    const int64_t wanted = std::clamp<int64_t>(std::min({by_work, kMostChunks / tasks, extent}), 1, kMostChunks);
+    const int64_t wanted =
+        std::clamp<int64_t>(std::min({by_work, kMostChunks / tasks, extent}), 1, kMostChunks);
     const int64_t size = (extent + wanted - 1) / wanted;
     return (extent + size - 1) / size;  // none is empty
   }
@@ -177,7 +187,8 @@ class ReduceLowering {
     if (chunks == 1) return;
     const int64_t size = (s.extent + chunks - 1) / chunks;
     const Val first = b.mul(chunk, b.index_const(size));
-    if (s.extent % size != 0) s.dynamic_extent = b.min(b.sub(b.index_const(s.extent), first), b.index_const(size));
+    if (s.extent % size != 0)
+      s.dynamic_extent = b.min(b.sub(b.index_const(s.extent), first), b.index_const(size));
     s.begin = b.mul(first, b.index_const(s.step));
     s.extent = size;
   }
@@ -204,12 +215,14 @@ class ReduceLowering {
       auto load = [&](Val chunk) {
         Values x;
         const Val linear = w.b.add(w.b.mul(chunk, w.b.index_const(plan_.kept)), at.linear(w.b));
-        for (size_t i = 0; i < accumulator_dtypes().size(); ++i) x.push_back(w.b.load_at(scratch(w, i, chunks, false), linear));
+        for (size_t i = 0; i < accumulator_dtypes().size(); ++i)
+          x.push_back(w.b.load_at(scratch(w, i, chunks, false), linear));
         return x;
       };
-      const Values totals = w.b.loop(chunks - 1, load(w.b.index_const(0)), [&](Val i, std::span<const Val> sum) {
-        return combine(w.b, Values(sum.begin(), sum.end()), load(w.b.add(i, w.b.index_const(1))));
-      });
+      const Values totals =
+          w.b.loop(chunks - 1, load(w.b.index_const(0)), [&](Val i, std::span<const Val> sum) {
+            return combine(w.b, Values(sum.begin(), sum.end()), load(w.b.add(i, w.b.index_const(1))));
+          });
       Index whole = at;
       if (plan_.kept == 1) whole = Index();
       store_results(w, totals, whole);
@@ -255,11 +268,13 @@ void ReduceLowering::fold_lanes(KernelWriter& w, const std::vector<int>& locals,
   }
 }
 
-// Each lane accumulates every `lanes`-th element of the innermost part; what is left over goes to the first lanes.
+// Each lane accumulates every `lanes`-th element of the innermost part; what is left over goes to the first
+// lanes.
 void ReduceLowering::rows() {
   KernelWriter w(site_, lowering_);
   const int lane_part = plan_.lane_part;
-  const int64_t extent = part(lane_part).factor.extent, lanes = std::min(extent, kRowLanes), rest = extent % lanes;
+  const int64_t extent = part(lane_part).factor.extent, lanes = std::min(extent, kRowLanes),
+                rest = extent % lanes;
   const std::vector<int> kept = parts_where(false, -1), others = parts_where(true, lane_part);
   std::vector<Span> spans = spans_of(others);
   std::vector<Span> rest_spans = spans;
@@ -287,12 +302,16 @@ void ReduceLowering::rows() {
       store_locals(w.b, locals, l, fold_from(w, rest_spans, 0, here, load_locals(w.b, locals, l), Val()));
     });
   };
-  if (rest > 0 && (!rest_spans.empty() || chunks == 1)) add_rest();
-  else if (rest > 0) w.b.if_then(w.b.compare(Prim::kEq, chunk, w.b.index_const(chunks - 1)), add_rest);
+  if (rest > 0 && (!rest_spans.empty() || chunks == 1))
+    add_rest();
+  else if (rest > 0)
+    w.b.if_then(w.b.compare(Prim::kEq, chunk, w.b.index_const(chunks - 1)), add_rest);
   fold_lanes(w, locals, lanes);
   const Values totals = load_locals(w.b, locals, w.b.index_const(0));
-  if (chunks == 1) store_results(w, totals, result_index(at));
-  else store_partial(w, totals, result_index(at), chunk, chunks);
+  if (chunks == 1)
+    store_results(w, totals, result_index(at));
+  else
+    store_partial(w, totals, result_index(at), chunk, chunks);
   w.finish();
   if (chunks > 1) combine_partials(chunks);
 }
@@ -301,7 +320,8 @@ void ReduceLowering::rows() {
 void ReduceLowering::columns() {
   KernelWriter w(site_, lowering_);
   const int lane_part = plan_.lane_part;
-  const int64_t extent = part(lane_part).factor.extent, block = std::min(extent, kColumnBlock), blocks = (extent + block - 1) / block;
+  const int64_t extent = part(lane_part).factor.extent, block = std::min(extent, kColumnBlock),
+                blocks = (extent + block - 1) / block;
   const std::vector<int> kept = parts_where(false, lane_part);
   w.b.kernel().extent = extent_of(kept) * blocks;
   Values at(plan_.parts.size());
@@ -313,8 +333,10 @@ void ReduceLowering::columns() {
     here[lane_part] = w.b.add(first, l);
     store_results(w, fold(w, spans_of(parts_where(true, -1)), here), result_index(here));
   };
-  if (extent % block == 0) w.b.lane_loop(block, body);
-  else w.b.lane_loop(w.b.min(w.b.sub(w.b.index_const(extent), first), w.b.index_const(block)), block, body);
+  if (extent % block == 0)
+    w.b.lane_loop(block, body);
+  else
+    w.b.lane_loop(w.b.min(w.b.sub(w.b.index_const(extent), first), w.b.index_const(block)), block, body);
   w.finish();
 }
 
@@ -322,7 +344,8 @@ void ReduceLowering::columns() {
 void ReduceLowering::long_columns() {
   KernelWriter w(site_, lowering_);
   const int lane_part = plan_.lane_part;
-  const int64_t extent = part(lane_part).factor.extent, block = std::min(extent, kLocalColumns), blocks = (extent + block - 1) / block;
+  const int64_t extent = part(lane_part).factor.extent, block = std::min(extent, kLocalColumns),
+                blocks = (extent + block - 1) / block;
   const std::vector<int> kept = parts_where(false, lane_part), reduced = parts_where(true, -1);
   const int64_t tasks = extent_of(kept) * blocks;
   std::vector<Span> spans = spans_of(reduced);
@@ -341,8 +364,11 @@ void ReduceLowering::long_columns() {
       here[lane_part] = w.b.add(first, l);
       body(l, here);
     };
-    if (extent % block == 0) w.b.lane_loop(block, with_column);
-    else w.b.lane_loop(w.b.min(w.b.sub(w.b.index_const(extent), first), w.b.index_const(block)), block, with_column);
+    if (extent % block == 0)
+      w.b.lane_loop(block, with_column);
+    else
+      w.b.lane_loop(w.b.min(w.b.sub(w.b.index_const(extent), first), w.b.index_const(block)), block,
+                    with_column);
   };
 
   const std::vector<int> locals = add_locals(w.b, block);
@@ -360,7 +386,8 @@ void ReduceLowering::long_columns() {
       Val row = w.b.mul(i, w.b.index_const(innermost ? group : 1));
       if (s.begin.valid()) row = w.b.add(s.begin, row);
       at[s.part] = row;
-      const Val here_first = identity ? Val() : w.b.bit_and(started, w.b.compare(Prim::kEq, i, w.b.index_const(0)));
+      const Val here_first =
+          identity ? Val() : w.b.bit_and(started, w.b.compare(Prim::kEq, i, w.b.index_const(0)));
       if (!innermost) {
         row_loops(k + 1, here_first);
         return Values();
@@ -383,8 +410,10 @@ void ReduceLowering::long_columns() {
   row_loops(0, w.b.constant_int(DType::kPred, 1));
   over_columns([&](Val l, Values here) {
     const Values totals = load_locals(w.b, locals, l);
-    if (chunks == 1) store_results(w, totals, result_index(here));
-    else store_partial(w, totals, result_index(here), chunk, chunks);
+    if (chunks == 1)
+      store_results(w, totals, result_index(here));
+    else
+      store_partial(w, totals, result_index(here), chunk, chunks);
   });
   w.finish();
   if (chunks > 1) combine_partials(chunks);

@@ -31,7 +31,8 @@ X exp(X x) {
   const X n = t - kRounder;
   X r = fma(n, -0x1.62e400p-1, c);
   r = fma(n, -0x1.7f7d1cp-20, r);
-  const X p = polynomial(r, {0.5, 0.16666576266288757, 0.041666373610496521, 0.0083632953464984894, 0.0013941300567239523});
+  const X p = polynomial(
+      r, {0.5, 0.16666576266288757, 0.041666373610496521, 0.0083632953464984894, 0.0013941300567239523});
   const X y = fma(r * r, p, r) + 1.0;
   const X i = t.as(DType::kS32) - t.of(kRounder).as(DType::kS32);
   const X half = shift_right(i, 1), rest = i - half;
@@ -45,17 +46,19 @@ X log(X x) {
   const X e = shift_right(bits - bits.of_int(0x3f3504f3), 23);  // of sqrt(1/2)
   const X f = (bits - shift_left(e, 23)).as(DType::kF32) - 1.0;
   const X k = single(e) - select(tiny, x.of(23), x.of(0));
-  const X p = polynomial(f, {0.33333313465118408, -0.25000008940696716, 0.20002134144306183, -0.16668006777763367, 0.14219215512275696,
-                             -0.12405143678188324, 0.11890393495559692, -0.11679625511169434, 0.067464128136634827});
+  const X p = polynomial(f, {0.33333313465118408, -0.25000008940696716, 0.20002134144306183,
+                             -0.16668006777763367, 0.14219215512275696, -0.12405143678188324,
+                             0.11890393495559692, -0.11679625511169434, 0.067464128136634827});
   const X low = fma(k, -2.12194440e-4, (f * f) * fma(f, p, -0.5));
-  const X result = select(x > 0.0, fma(k, 0.693359375, low + f), select(x == 0.0, x.of(-kInfinity), x.of(kNan)));
+  const X result =
+      select(x > 0.0, fma(k, 0.693359375, low + f), select(x == 0.0, x.of(-kInfinity), x.of(kNan)));
   return select(x < kInfinity, result, x);
 }
 
 X tanh(X x) {
   const X a = abs(x), z = a * a;
-  const X p = polynomial(z, {-0.33333331346511841, 0.13333176076412201, -0.053942855447530746, 0.021678976714611053, -0.0081230765208601952,
-                             0.0020928229205310345});
+  const X p = polynomial(z, {-0.33333331346511841, 0.13333176076412201, -0.053942855447530746,
+                             0.021678976714611053, -0.0081230765208601952, 0.0020928229205310345});
   const X large = 1.0 - 2.0 / (exp(a + a) + 1.0);
   return with_sign(select(a < 0.64, fma(a * z, p, a), large), x);
 }
@@ -63,18 +66,21 @@ X tanh(X x) {
 // Near zero x P(x^2), else 1 - exp(-x P(x)); 1 from 4 on.
 X erf(X x) {
   const X a = abs(x), z = a * a;
-  const X small = polynomial(z, {0.12837916612625122, -0.37612631916999817, 0.11283672600984573, -0.026858104392886162, 0.0051977969706058502,
-                                 -0.00081059610238298774, 8.2154096162412316e-05});
+  const X small =
+      polynomial(z, {0.12837916612625122, -0.37612631916999817, 0.11283672600984573, -0.026858104392886162,
+                     0.0051977969706058502, -0.00081059610238298774, 8.2154096162412316e-05});
   const X c = select(a > 4.0, a.of(4), a);
-  const X q = c * polynomial(c, {1.1284420490264893, 0.63621771335601807, 0.10389070957899094, -0.02089681476354599, 0.001522403908893466,
-                                 0.00064813147764652967, -0.00025679607642814517, 4.0631744923302904e-05, -2.5774415917112492e-06});
+  const X q = c * polynomial(c, {1.1284420490264893, 0.63621771335601807, 0.10389070957899094,
+                                 -0.02089681476354599, 0.001522403908893466, 0.00064813147764652967,
+                                 -0.00025679607642814517, 4.0631744923302904e-05, -2.5774415917112492e-06});
   return with_sign(select(a < 0.9, fma(a, small, a), 1.0 - exp(-q)), x);
 }
 
 // The value of a function that only the back end can compute, where |x| is too large for reduce_angle.
 X unless_huge(Prim prim, X x, X result) {
   const X huge = abs(x) > kReducible;
-  const X call{x.b, {x.b->push({.prim = prim, .dtype = DType::kF32, .a = x.v.re, .b = huge.v.re}), -1, DType::kF32}};
+  const X call{
+      x.b, {x.b->push({.prim = prim, .dtype = DType::kF32, .a = x.v.re, .b = huge.v.re}), -1, DType::kF32}};
   return select(huge, call, result);
 }
 X bit_set(X quadrant, int64_t bit) { return (quadrant & quadrant.of_int(bit)) != quadrant.of_int(0); }
@@ -83,8 +89,14 @@ X sin_or_cos(X x, bool cosine) {
   const Reduced a = reduce_angle(x);
   const X quadrant = cosine ? a.quadrant + a.quadrant.of_int(1) : a.quadrant;
   const X r = single(a.r), z = r * r;
-  const X s = fma(r * z, polynomial(z, {-0.1666666716337204, 0.0083333291113376617, -0.00019839311426039785, 2.7181135919818189e-06}), r);
-  const X c = fma(z * z, polynomial(z, {0.041666667908430099, -0.0013888883404433727, 2.4799459424684756e-05, -2.72056752237404e-07}), fma(z, -0.5, 1.0));
+  const X s = fma(r * z,
+                  polynomial(z, {-0.1666666716337204, 0.0083333291113376617, -0.00019839311426039785,
+                                 2.7181135919818189e-06}),
+                  r);
+  const X c = fma(z * z,
+                  polynomial(z, {0.041666667908430099, -0.0013888883404433727, 2.4799459424684756e-05,
+                                 -2.72056752237404e-07}),
+                  fma(z, -0.5, 1.0));
   const X y = select(bit_set(quadrant, 1), c, s);
   const X signed_y = select(bit_set(quadrant, 2), -y, y);
   return unless_huge(cosine ? Prim::kCos : Prim::kSin, x, cosine ? signed_y : unless_zero(x, signed_y));
@@ -191,27 +203,48 @@ X cbrt(X x) {
 
 std::optional<X> expand(Prim prim, X x, X y) {
   switch (prim) {
-    case Prim::kExp: return exp(x);
-    case Prim::kLog: return log(x);
-    case Prim::kTanh: return tanh(x);
-    case Prim::kErf: return erf(x);
-    case Prim::kSin: return sin_or_cos(x, false);
-    case Prim::kCos: return sin_or_cos(x, true);
-    case Prim::kTan: return tan(x);
-    case Prim::kExpm1: return expm1(x);
-    case Prim::kLog1p: return log1p(x);
-    case Prim::kPow: return pow(x, y);
-    case Prim::kAtan2: return atan2(x, y);
-    case Prim::kAtan: return atan(x);
-    case Prim::kAsin: return asin(x);
-    case Prim::kAcos: return acos(x);
-    case Prim::kSinh: return sinh(x);
-    case Prim::kCosh: return cosh(x);
-    case Prim::kAsinh: return asinh(x);
-    case Prim::kAcosh: return acosh(x);
-    case Prim::kAtanh: return atanh(x);
-    case Prim::kCbrt: return cbrt(x);
-    default: return std::nullopt;
+    case Prim::kExp:
+      return exp(x);
+    case Prim::kLog:
+      return log(x);
+    case Prim::kTanh:
+      return tanh(x);
+    case Prim::kErf:
+      return erf(x);
+    case Prim::kSin:
+      return sin_or_cos(x, false);
+    case Prim::kCos:
+      return sin_or_cos(x, true);
+    case Prim::kTan:
+      return tan(x);
+    case Prim::kExpm1:
+      return expm1(x);
+    case Prim::kLog1p:
+      return log1p(x);
+    case Prim::kPow:
+      return pow(x, y);
+    case Prim::kAtan2:
+      return atan2(x, y);
+    case Prim::kAtan:
+      return atan(x);
+    case Prim::kAsin:
+      return asin(x);
+    case Prim::kAcos:
+      return acos(x);
+    case Prim::kSinh:
+      return sinh(x);
+    case Prim::kCosh:
+      return cosh(x);
+    case Prim::kAsinh:
+      return asinh(x);
+    case Prim::kAcosh:
+      return acosh(x);
+    case Prim::kAtanh:
+      return atanh(x);
+    case Prim::kCbrt:
+      return cbrt(x);
+    default:
+      return std::nullopt;
   }
 }
 

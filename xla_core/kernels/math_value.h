@@ -42,7 +42,9 @@ inline X operator==(X x, double c) { return x == x.of(c); }
 inline X operator&(X x, X y) { return {x.b, x.b->bit_and(x.v, y.v)}; }
 inline X operator|(X x, X y) { return {x.b, x.b->bit_or(x.v, y.v)}; }
 inline X operator!(X x) { return {x.b, x.b->bit_not(x.v)}; }
-inline X select(X pred, X on_true, X on_false) { return {pred.b, pred.b->select(pred.v, on_true.v, on_false.v)}; }
+inline X select(X pred, X on_true, X on_false) {
+  return {pred.b, pred.b->select(pred.v, on_true.v, on_false.v)};
+}
 inline X is_nan(X x) { return x != x; }
 
 // Integers.

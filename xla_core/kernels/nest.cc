@@ -11,8 +11,9 @@ constexpr double kOperationsPerChunk = 16384;
 constexpr int64_t kLaneMultiple = 64;  // no lane loop has more lanes
 
 int64_t chunk_size(double cost) {
-  return std::clamp(static_cast<int64_t>(kOperationsPerChunk / std::max(cost, 1.0)), kSmallestChunk, kLargestChunk) / kLaneMultiple *
-         kLaneMultiple;
+  return std::clamp(static_cast<int64_t>(kOperationsPerChunk / std::max(cost, 1.0)), kSmallestChunk,
+                    kLargestChunk) /
+         kLaneMultiple * kLaneMultiple;
 }
 
 // A chunk near `wanted`, that divides the extent if there is one: then all lanes are always busy.
@@ -76,11 +77,13 @@ std::vector<Digit> digits_of(KernelBuilder& b, const std::vector<Factor>& factor
   for (const Factor& f : factors) extents.push_back(f.extent);
   const std::vector<Val> values = b.delinearize(linear, extents);
   std::vector<Digit> digits;
-  for (size_t k = 0; k < factors.size(); ++k) digits.push_back({factors[k].extent, factors[k].stride, values[k]});
+  for (size_t k = 0; k < factors.size(); ++k)
+    digits.push_back({factors[k].extent, factors[k].stride, values[k]});
   return digits;
 }
 
-void loop_nest(KernelBuilder& b, std::vector<Factor> factors, double cost, const std::function<void(const Index&)>& body) {
+void loop_nest(KernelBuilder& b, std::vector<Factor> factors, double cost,
+               const std::function<void(const Index&)>& body) {
   Nest nest(b, body);
   const int64_t wanted = chunk_size(cost);
   const Factor lanes = factors.back();

@@ -11,7 +11,8 @@ constexpr int64_t kLeastLanes = 16;
 
 // Ops through which a result element is found at the index of the reduce.
 bool passes_place(const Instruction& i) {
-  return i.def().meaning == Meaning::kScalar || is_reshape_like(i) || i.is(Op::map) || i.is(Op::tuple) || i.is(Op::get_tuple_element);
+  return i.def().meaning == Meaning::kScalar || is_reshape_like(i) || i.is(Op::map) || i.is(Op::tuple) ||
+         i.is(Op::get_tuple_element);
 }
 
 std::vector<ReducePart> parts_of(const Site& site, const std::vector<const Instruction*>& heroes) {
@@ -23,7 +24,8 @@ std::vector<ReducePart> parts_of(const Site& site, const std::vector<const Instr
   const Cuts all(site);
   std::set<int64_t> cuts;
   for (const Instruction* h : heroes)
-    for (int64_t o = 0; o < h->num_operands() / 2; ++o) cuts.insert(all.of(h->operand(o)).begin(), all.of(h->operand(o)).end());
+    for (int64_t o = 0; o < h->num_operands() / 2; ++o)
+      cuts.insert(all.of(h->operand(o)).begin(), all.of(h->operand(o)).end());
   std::erase_if(cuts, [&](int64_t c) { return product(dims) % c != 0; });
   std::set<int64_t> boundaries;  // these must be there
   int64_t before = -1;
@@ -33,7 +35,8 @@ std::vector<ReducePart> parts_of(const Site& site, const std::vector<const Instr
     before = static_cast<int64_t>(d);
   }
   for (int64_t cut : cuts)
-    if (std::ranges::all_of(boundaries, [&](int64_t b) { return b % cut == 0 || cut % b == 0; })) boundaries.insert(cut);
+    if (std::ranges::all_of(boundaries, [&](int64_t b) { return b % cut == 0 || cut % b == 0; }))
+      boundaries.insert(cut);
 
   std::vector<ReducePart> parts;
   for (const Factor& f : factors_of(product(dims), boundaries, 1)) {
@@ -72,7 +75,8 @@ std::vector<const Instruction*> hero_reduces(const Site& site) {
     const Instruction* i = stack.back();
     stack.pop_back();
     if (site.input_number(i) >= 0 || !seen.insert(i).second) continue;
-    if (i->is(Op::reduce)) heroes.push_back(i);
+    if (i->is(Op::reduce))
+      heroes.push_back(i);
     else if (passes_place(*i))
       for (const Instruction* x : i->operands())
         if (x->shape().rank() > 0 || i->shape().rank() == 0) stack.push_back(x);
@@ -90,7 +94,9 @@ ReducePlan plan_reduce(const Site& site, const std::vector<const Instruction*>& 
   ReducePlan plan;
   plan.parts = parts_of(site, heroes);
   auto& parts = plan.parts;
-  while (parts.size() > 1 && parts.back().factor.extent < kLeastLanes && parts.back().reduced == parts[parts.size() - 2].reduced) merge_last(parts);
+  while (parts.size() > 1 && parts.back().factor.extent < kLeastLanes &&
+         parts.back().reduced == parts[parts.size() - 2].reduced)
+    merge_last(parts);
   for (size_t p = parts.size(); p-- > 0;) {
     ReducePart& part = parts[p];
     if (!part.reduced) part.result_stride = plan.kept;

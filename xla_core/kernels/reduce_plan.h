@@ -1,4 +1,5 @@
-// How the loops of a reduction lie: which parts of the operand's space are kept, which are reduced, and which one runs in lanes.
+// How the loops of a reduction lie: which parts of the operand's space are kept, which are reduced, and which
+// one runs in lanes.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +25,8 @@ struct ReducePlan {
 
 ReducePlan plan_reduce(const Site& site, const std::vector<const Instruction*>& heroes);
 
-// The reduces that decide the loops of a fusion: all have the same operand dims and reduced dimensions. Empty: there is none, or they disagree.
+// The reduces that decide the loops of a fusion: all have the same operand dims and reduced dimensions.
+// Empty: there is none, or they disagree.
 std::vector<const Instruction*> hero_reduces(const Site& site);
 
 }  // namespace armillary::kernels

@@ -10,8 +10,8 @@ namespace {
 
 // Ops that do nothing to a scalar.
 bool passes_through(const Instruction& i) {
-  return i.is(Op::copy) || i.is(Op::reshape) || i.is(Op::broadcast) || i.is(Op::transpose) || i.is(Op::opt_barrier) ||
-         (i.is(Op::bitcast) && i.dtype() == i.operand(0)->dtype());
+  return i.is(Op::copy) || i.is(Op::reshape) || i.is(Op::broadcast) || i.is(Op::transpose) ||
+         i.is(Op::opt_barrier) || (i.is(Op::bitcast) && i.dtype() == i.operand(0)->dtype());
 }
 
 bool calls(const Instruction& i) { return i.is(Op::call) || i.is(Op::map) || i.is(Op::fusion); }
@@ -20,10 +20,15 @@ std::string obstacle(const Computation& computation);
 
 std::string obstacle(const Instruction& i) {
   for (const Shape* leaf : leaves_of(i.shape()))
-    if (!leaf->is_array() || leaf->num_elements() != 1) return "%" + i.name() + " is " + to_string(i.shape()) + ", not a scalar";
+    if (!leaf->is_array() || leaf->num_elements() != 1)
+      return "%" + i.name() + " is " + to_string(i.shape()) + ", not a scalar";
   if (calls(i)) return obstacle(*i.callees().at(0));
-  if (i.is(Op::parameter) || i.is(Op::constant) || i.is(Op::tuple) || i.is(Op::get_tuple_element) || passes_through(i)) return "";
-  return i.def().meaning == Meaning::kScalar && i.def().scalar ? "" : "no scalar code for " + std::string(to_string(i.op()));
+  if (i.is(Op::parameter) || i.is(Op::constant) || i.is(Op::tuple) || i.is(Op::get_tuple_element) ||
+      passes_through(i))
+    return "";
+  return i.def().meaning == Meaning::kScalar && i.def().scalar
+             ? ""
+             : "no scalar code for " + std::string(to_string(i.op()));
 }
 
 std::string obstacle(const Computation& computation) {
@@ -48,7 +53,8 @@ Val apply_scalar(KernelBuilder& b, const Instruction& instr, std::span<const Val
   return instr.def().scalar(b, operands, storage.context(instr.attrs(), &instr.shape()), instr.dtype());
 }
 
-std::vector<Val> inline_scalar(KernelBuilder& b, const Computation& computation, std::span<const Val> arguments) {
+std::vector<Val> inline_scalar(KernelBuilder& b, const Computation& computation,
+                               std::span<const Val> arguments) {
   std::unordered_map<const Instruction*, std::vector<Val>> values;
   for (const Instruction* i : computation.instructions()) {
     std::vector<Val> x;
@@ -57,12 +63,18 @@ std::vector<Val> inline_scalar(KernelBuilder& b, const Computation& computation,
       x.insert(x.end(), leaves.begin(), leaves.end());
     }
     std::vector<Val>& out = values[i];
-    if (i->is(Op::parameter)) out = {arguments[i->parameter_number()]};
-    else if (i->is(Op::constant)) out = {constant_of(b, i->literal())};
-    else if (i->is(Op::tuple) || passes_through(*i)) out = x;
-    else if (i->is(Op::get_tuple_element)) out = {x[i->attrs().integer(Attr::index)]};
-    else if (calls(*i)) out = inline_scalar(b, *i->callees()[0], x);
-    else out = {apply_scalar(b, *i, x)};
+    if (i->is(Op::parameter))
+      out = {arguments[i->parameter_number()]};
+    else if (i->is(Op::constant))
+      out = {constant_of(b, i->literal())};
+    else if (i->is(Op::tuple) || passes_through(*i))
+      out = x;
+    else if (i->is(Op::get_tuple_element))
+      out = {x[i->attrs().integer(Attr::index)]};
+    else if (calls(*i))
+      out = inline_scalar(b, *i->callees()[0], x);
+    else
+      out = {apply_scalar(b, *i, x)};
   }
   return values.at(computation.root());
 }

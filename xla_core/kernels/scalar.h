@@ -11,7 +11,8 @@
 namespace armillary::kernels {
 
 // The leaves of the computation's result for these parameters.
-std::vector<Val> inline_scalar(KernelBuilder& b, const Computation& computation, std::span<const Val> arguments);
+std::vector<Val> inline_scalar(KernelBuilder& b, const Computation& computation,
+                               std::span<const Val> arguments);
 
 // Applies the row's scalar recipe.
 Val apply_scalar(KernelBuilder& b, const Instruction& instr, std::span<const Val> operands);

@@ -20,7 +20,8 @@ bool same_region(const Instruction* slice, const Instruction* update) {
   return true;
 }
 
-// Whether everything from `i` down reads `input` at the element's own place only, or, in an update, through `aligned` slices of the region.
+// Whether everything from `i` down reads `input` at the element's own place only, or, in an update, through
+// `aligned` slices of the region.
 class PlaceCheck {
  public:
   PlaceCheck(const Site& site, int64_t input) : site_(site), input_(input) {}
@@ -32,10 +33,14 @@ class PlaceCheck {
     if (site_.input_number(i) >= 0) return true;
     const bool done = own_place ? !seen_own_.insert(i).second : !seen_other_.insert(i).second;
     if (done) return true;
-    if (update && own_place && same_region(i, update) && site_.input_number(through_reshapes(i->operand(0))) == input_) return true;
-    const bool keeps = i->def().meaning == Meaning::kScalar || is_reshape_like(*i) || i->is(Op::map) || i->is(Op::tuple);
+    if (update && own_place && same_region(i, update) &&
+        site_.input_number(through_reshapes(i->operand(0))) == input_)
+      return true;
+    const bool keeps =
+        i->def().meaning == Meaning::kScalar || is_reshape_like(*i) || i->is(Op::map) || i->is(Op::tuple);
     for (const Instruction* operand : i->operands()) {
-      const bool same_count = operand->shape().is_array() && i->shape().is_array() && operand->shape().num_elements() == i->shape().num_elements();
+      const bool same_count = operand->shape().is_array() && i->shape().is_array() &&
+                              operand->shape().num_elements() == i->shape().num_elements();
       if (!run(operand, own_place && keeps && same_count)) return false;
     }
     return true;
@@ -53,7 +58,8 @@ std::optional<int64_t> update_target(const Site& site, const Instruction* root) 
   return number >= 0 ? std::optional(number) : std::nullopt;
 }
 
-// All roots are updates of the same size, each of another operand, and nobody reads such an operand but at the place that is being written.
+// All roots are updates of the same size, each of another operand, and nobody reads such an operand but at
+// the place that is being written.
 bool all_in_place(const Site& site) {
   std::vector<int64_t> targets;
   for (const Instruction* root : site.roots()) {
@@ -90,7 +96,9 @@ bool may_share(const Instruction& instr, int64_t operand, int64_t leaf) {
   const std::vector<const Shape*> leaves = leaves_of(instr.shape());
   if (!from.is_array() || leaf >= static_cast<int64_t>(leaves.size())) return false;
   const Shape& to = *leaves[leaf];
-  if (!to.is_array() || byte_size(from.dtype) != byte_size(to.dtype) || from.num_elements() != to.num_elements()) return false;
+  if (!to.is_array() || byte_size(from.dtype) != byte_size(to.dtype) ||
+      from.num_elements() != to.num_elements())
+    return false;
   if (updates_in_place(instr)) return in_place_operand(instr, leaf) == operand;
   const Site site(instr);
   for (const Instruction* root : site.roots()) {

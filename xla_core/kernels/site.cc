@@ -6,9 +6,12 @@ namespace armillary::kernels {
 
 Site::Site(const Instruction& instr) : instr_(instr) {
   const Instruction* root = instr.is(Op::fusion) ? instr.callees().at(0)->root() : &instr;
-  if (root->is(Op::tuple)) roots_.assign(root->operands().begin(), root->operands().end());
-  else if (root->shape().is_tuple()) roots_.assign(root->shape().tuple.size(), root);  // a variadic reduce: leaf k is its result k
-  else roots_ = {root};
+  if (root->is(Op::tuple))
+    roots_.assign(root->operands().begin(), root->operands().end());
+  else if (root->shape().is_tuple())
+    roots_.assign(root->shape().tuple.size(), root);  // a variadic reduce: leaf k is its result k
+  else
+    roots_ = {root};
   for (const Instruction* r : roots_) collect(r);
 }
 

@@ -19,7 +19,9 @@ Emitter::Emitter(const Kernel& kernel, llvm::Module& module, const EmitOptions& 
       values_(kernel.body.nodes.size(), nullptr),
       ends_(matching_ends(kernel.body)) {}
 
-llvm::BasicBlock* Emitter::new_block(const char* name) { return llvm::BasicBlock::Create(context_, name, function_); }
+llvm::BasicBlock* Emitter::new_block(const char* name) {
+  return llvm::BasicBlock::Create(context_, name, function_);
+}
 
 void Emitter::emit(const std::string& symbol) {
   Type* i64 = b_.getInt64Ty();
@@ -29,10 +31,12 @@ void Emitter::emit(const std::string& symbol) {
   function_->addParamAttr(0, llvm::Attribute::NoAlias);
   b_.SetInsertPoint(new_block("entry"));
   for (size_t k = 0; k < kernel_.buffers.size(); ++k) {
-    buffers_.push_back(load(b_.getPtrTy(), b_.CreateConstGEP1_64(b_.getPtrTy(), function_->getArg(0), k), 8, true));
+    buffers_.push_back(
+        load(b_.getPtrTy(), b_.CreateConstGEP1_64(b_.getPtrTy(), function_->getArg(0), k), 8, true));
   }
   for (const KernelBuffer& local : kernel_.locals) {
-    auto* slot = b_.CreateAlloca(llvm::ArrayType::get(b_.getInt8Ty(), local.elements * byte_size(local.dtype)));
+    auto* slot =
+        b_.CreateAlloca(llvm::ArrayType::get(b_.getInt8Ty(), local.elements * byte_size(local.dtype)));
     slot->setAlignment(llvm::Align(64));
     locals_.push_back(slot);
   }
@@ -109,8 +113,10 @@ int Emitter::emit_if(int i) {
   const int end = ends_[i];
   int otherwise = end;
   for (int k = i + 1; k < end; ++k) {
-    if (ends_[k] >= 0) k = ends_[k];
-    else if (nodes_[k].prim == Prim::kElse) otherwise = k;
+    if (ends_[k] >= 0)
+      k = ends_[k];
+    else if (nodes_[k].prim == Prim::kElse)
+      otherwise = k;
   }
   auto* then_block = new_block("then");
   auto* after = new_block("endif");
@@ -159,7 +165,8 @@ int Emitter::emit_loop(int i) {
     for (int k = 0; k < num_carries; ++k)
       if (phi_iv) phis[k]->addIncoming(last[k], latch);
   });
-  // A loop whose extent is not known may run no round at all: emit_rounds then leaves `before` straight to where we are.
+  // A loop whose extent is not known may run no round at all: emit_rounds then leaves `before` straight to
+  // where we are.
   const bool may_skip = latch && !llvm::isa<llvm::ConstantInt>(extent);
   for (int k = 0; k < num_carries; ++k) {
     Value* result = last[k];
@@ -218,7 +225,8 @@ llvm::Value* Emitter::value(int node, bool vector) {
   return b_.CreateAdd(splat, b_.CreateMul(lane_numbers(true), stride));
 }
 
-void emit_kernel(const Kernel& kernel, const std::string& symbol, llvm::Module& module, const EmitOptions& options) {
+void emit_kernel(const Kernel& kernel, const std::string& symbol, llvm::Module& module,
+                 const EmitOptions& options) {
   Emitter(kernel, module, options).emit(symbol);
 }
 

@@ -16,6 +16,7 @@ struct EmitOptions {
 };
 
 // Adds the kernel's function, a RangeFunction called `symbol`, to the module.
-void emit_kernel(const Kernel& kernel, const std::string& symbol, llvm::Module& module, const EmitOptions& options);
+void emit_kernel(const Kernel& kernel, const std::string& symbol, llvm::Module& module,
+                 const EmitOptions& options);
 
 }  // namespace armillary::cpu

@@ -1,4 +1,5 @@
-// Conversions between any two real dtypes as LLVM IR. Narrow floats are integers holding their bits; arithmetic on them happens in f32.
+// Conversions between any two real dtypes as LLVM IR. Narrow floats are integers holding their bits;
+// arithmetic on them happens in f32.
 #include <llvm/IR/Intrinsics.h>
 
 #include "xla_core/backends/cpu/emitter.h"
@@ -19,7 +20,8 @@ struct SpecialBits {
 SpecialBits special_bits(const DTypeInfo& f) {
   const uint64_t all = ones(f.exponent_bits + f.mantissa_bits);
   const uint64_t infinity = ones(f.exponent_bits) << f.mantissa_bits;
-  if (f.style == FloatStyle::kIeee) return {infinity - 1, infinity, infinity | (uint64_t{1} << (f.mantissa_bits - 1))};
+  if (f.style == FloatStyle::kIeee)
+    return {infinity - 1, infinity, infinity | (uint64_t{1} << (f.mantissa_bits - 1))};
   if (f.style == FloatStyle::kFnuz) return {all, uint64_t{1} << (f.bits - 1), uint64_t{1} << (f.bits - 1)};
   if (f.has_nan) return {all - 1, all, all};
   return {all, all, uint64_t{1} << (f.bits - 1)};  // no NaN: a zero of the other sign, as ml_dtypes has it
@@ -90,7 +92,8 @@ llvm::Value* Emitter::to_wide(DType from, Value* x) {
 }
 
 llvm::Value* Emitter::from_wide(DType to, Value* x) {
-  if (to == DType::kF16) return b_.CreateBitCast(b_.CreateFPTrunc(x, like(b_.getHalfTy(), x)), like(b_.getInt16Ty(), x));
+  if (to == DType::kF16)
+    return b_.CreateBitCast(b_.CreateFPTrunc(x, like(b_.getHalfTy(), x)), like(b_.getInt16Ty(), x));
   if (to == DType::kF8E8M0FNU) return encode_e8m0(x);
   if (to != DType::kBF16) return encode_small(info(to), x);
   Value* bits = b_.CreateBitCast(x, like(b_.getInt32Ty(), x));
@@ -102,11 +105,13 @@ llvm::Value* Emitter::from_wide(DType to, Value* x) {
   return b_.CreateTrunc(b_.CreateSelect(b_.CreateFCmpUNO(x, x), quiet, rounded), like(b_.getInt16Ty(), x));
 }
 
-// The f32 next to x whose last bit is set, unless x is an f32: a narrower format then rounds it as it would round x.
+// The f32 next to x whose last bit is set, unless x is an f32: a narrower format then rounds it as it would
+// round x.
 llvm::Value* Emitter::round_to_odd(Value* x) {
   Value* nearest = b_.CreateFPTrunc(x, like(b_.getFloatTy(), x));
   Value* back = b_.CreateFPExt(nearest, x->getType());
-  Value* too_big = b_.CreateFCmpOGT(b_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, back), b_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x));
+  Value* too_big = b_.CreateFCmpOGT(b_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, back),
+                                    b_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x));
   Value* inexact = b_.CreateFCmpONE(back, x);
   Type* i32 = like(b_.getInt32Ty(), x);
   Value* bits = b_.CreateSub(b_.CreateBitCast(nearest, i32), b_.CreateZExt(too_big, i32));
@@ -124,7 +129,8 @@ llvm::Value* Emitter::decode_small(const DTypeInfo& f, Value* x) {
   Value* result = b_.CreateAdd(aligned, number(static_cast<uint64_t>(127 - f.exponent_bias) << 23));
   Value* unit = as_float(number(static_cast<uint64_t>(127 + 1 - f.exponent_bias - m) << 23));
   Value* denormal = b_.CreateFMul(b_.CreateUIToFP(magnitude, unit->getType()), unit);
-  result = b_.CreateSelect(b_.CreateICmpULT(magnitude, number(uint64_t{1} << m)), b_.CreateBitCast(denormal, aligned->getType()), result);
+  result = b_.CreateSelect(b_.CreateICmpULT(magnitude, number(uint64_t{1} << m)),
+                           b_.CreateBitCast(denormal, aligned->getType()), result);
   if (f.style == FloatStyle::kIeee) {
     const uint64_t top = ones(f.exponent_bits) << m;
     Value* special = b_.CreateOr(b_.CreateAnd(aligned, number(ones(23))), number(kInfinity));
@@ -133,7 +139,9 @@ llvm::Value* Emitter::decode_small(const DTypeInfo& f, Value* x) {
     result = b_.CreateSelect(b_.CreateICmpEQ(magnitude, number(ones(f.bits - 1))), number(kQuietNan), result);
   }
   result = b_.CreateOr(result, sign);
-  if (f.style == FloatStyle::kFnuz) result = b_.CreateSelect(b_.CreateICmpEQ(bits, number(uint64_t{1} << (f.bits - 1))), number(kQuietNan), result);
+  if (f.style == FloatStyle::kFnuz)
+    result = b_.CreateSelect(b_.CreateICmpEQ(bits, number(uint64_t{1} << (f.bits - 1))), number(kQuietNan),
+                             result);
   return as_float(result);
 }
 
@@ -147,14 +155,18 @@ llvm::Value* Emitter::encode_small(const DTypeInfo& f, Value* x) {
   // Normal: half to even on the f32's bits; a carry runs into the exponent by itself.
   Value* even = b_.CreateAnd(b_.CreateLShr(magnitude, number(shift)), number(1));
   Value* rounded = b_.CreateAdd(b_.CreateAdd(magnitude, number(ones(shift - 1))), even);
-  Value* normal = b_.CreateSub(b_.CreateLShr(rounded, number(shift)), number(static_cast<uint64_t>(127 - f.exponent_bias) << f.mantissa_bits));
+  Value* normal = b_.CreateSub(b_.CreateLShr(rounded, number(shift)),
+                               number(static_cast<uint64_t>(127 - f.exponent_bias) << f.mantissa_bits));
   // Denormal: adding a power of two whose last place is the format's smallest number rounds likewise.
   Value* anchor = number(static_cast<uint64_t>(127 + 24 - f.exponent_bias - f.mantissa_bits) << 23);
-  Value* sum = b_.CreateFAdd(b_.CreateBitCast(magnitude, x->getType()), b_.CreateBitCast(anchor, x->getType()));
+  Value* sum =
+      b_.CreateFAdd(b_.CreateBitCast(magnitude, x->getType()), b_.CreateBitCast(anchor, x->getType()));
   Value* denormal = b_.CreateSub(b_.CreateBitCast(sum, i32), anchor);
-  Value* is_denormal = b_.CreateICmpULT(magnitude, number(static_cast<uint64_t>(128 - f.exponent_bias) << 23));
+  Value* is_denormal =
+      b_.CreateICmpULT(magnitude, number(static_cast<uint64_t>(128 - f.exponent_bias) << 23));
   Value* result = b_.CreateSelect(is_denormal, denormal, normal);
-  result = b_.CreateSelect(b_.CreateICmpSGT(result, number(special.max_finite)), number(special.overflow), result);
+  result =
+      b_.CreateSelect(b_.CreateICmpSGT(result, number(special.max_finite)), number(special.overflow), result);
   Value* is_nan = b_.CreateICmpUGT(magnitude, number(kInfinity));
   result = b_.CreateSelect(is_nan, number(special.nan), result);
   Value* sign = b_.CreateAnd(b_.CreateLShr(bits, number(32 - f.bits)), number(uint64_t{1} << (f.bits - 1)));
@@ -183,7 +195,8 @@ llvm::Value* Emitter::encode_e8m0(Value* x) {
   Value* rounded = b_.CreateLShr(b_.CreateAdd(bits, number(0x400000)), number(23));
   Value* smallest = b_.CreateZExt(b_.CreateICmpUGE(bits, number(0x600000)), bits->getType());
   Value* result = b_.CreateSelect(b_.CreateICmpULT(bits, number(0x800000)), smallest, rounded);
-  Value* none = b_.CreateOr(b_.CreateICmpEQ(bits, number(0)), b_.CreateICmpUGE(bits, number(kInfinity)));  // negative ones too
+  Value* none = b_.CreateOr(b_.CreateICmpEQ(bits, number(0)),
+                            b_.CreateICmpUGE(bits, number(kInfinity)));  // negative ones too
   result = b_.CreateSelect(none, number(0xff), result);
   return b_.CreateTrunc(result, like(b_.getInt8Ty(), x));
 }

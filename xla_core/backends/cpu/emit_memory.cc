@@ -80,7 +80,8 @@ llvm::Value* Emitter::load_block(Type* vector, Value* from, int64_t element_byte
   b_.CreateCondBr(full_, ready, partial);
   b_.SetInsertPoint(partial);
   b_.CreateStore(llvm::Constant::getNullValue(vector), copy);
-  b_.CreateMemCpy(copy, llvm::Align(64), from, llvm::Align(align), b_.CreateMul(active_, b_.getInt64(element_bytes)));
+  b_.CreateMemCpy(copy, llvm::Align(64), from, llvm::Align(align),
+                  b_.CreateMul(active_, b_.getInt64(element_bytes)));
   b_.CreateBr(ready);
   b_.SetInsertPoint(ready);
   auto* where = b_.CreatePHI(b_.getPtrTy(), 2);
@@ -94,7 +95,8 @@ void Emitter::emit_store(int i) {
   Type* type = memory_type(n.dtype);
   const int64_t size = byte_size(n.dtype);
   const bool lanes = lanes_ > 1;
-  if (lanes && kind(n.a) == LaneKind{LaneKind::kStrided, 1}) return store_adjacent(n, to_memory(n.dtype, value(n.b, true)));
+  if (lanes && kind(n.a) == LaneKind{LaneKind::kStrided, 1})
+    return store_adjacent(n, to_memory(n.dtype, value(n.b, true)));
   Value* to = element_address(n, lanes ? value(n.a, true) : raw(n.a));
   if (n.part) to = b_.CreateGEP(type, to, b_.getInt64(1));
   Value* x = to_memory(n.dtype, value(n.b, lanes));

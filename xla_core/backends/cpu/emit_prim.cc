@@ -167,7 +167,9 @@ llvm::Value* Emitter::emit_prim(int i) {
       return bitcast(from, n.dtype, a);
     case Prim::kFma:
       return b_.CreateIntrinsic(llvm::Intrinsic::fma, {a->getType()}, {a, b, c});
-    case Prim::kSin: case Prim::kCos: case Prim::kTan:
+    case Prim::kSin:
+    case Prim::kCos:
+    case Prim::kTan:
       return b ? call_math_where(n, a, b) : call_math(n, a, nullptr);
     default:
       return b ? binary(n, a, b) : unary(n, a);

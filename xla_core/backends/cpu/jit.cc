@@ -11,10 +11,10 @@
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Target/TargetMachine.h>
 #include <llvm/TargetParser/Host.h>
+#include <llvm/Transforms/InstCombine/InstCombine.h>
 #include <llvm/Transforms/Scalar/EarlyCSE.h>
 #include <llvm/Transforms/Scalar/LICM.h>
 #include <llvm/Transforms/Scalar/LoopPassManager.h>
-#include <llvm/Transforms/InstCombine/InstCombine.h>
 
 #include <chrono>
 #include <cmath>
@@ -32,7 +32,9 @@ namespace armillary::cpu {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
 
 template <class T>
 T take(llvm::Expected<T> value) {
@@ -55,7 +57,8 @@ const Host& host() {
     llvm::InitializeNativeTargetAsmPrinter();
     auto builder = take(llvm::orc::JITTargetMachineBuilder::detectHost());
     const auto features = llvm::sys::getHostCPUFeatures();
-    const bool wide = features.lookup("avx512f") && features.lookup("avx512bw") && features.lookup("avx512dq") && features.lookup("avx512vl");
+    const bool wide = features.lookup("avx512f") && features.lookup("avx512bw") &&
+                      features.lookup("avx512dq") && features.lookup("avx512vl");
     const bool avx2 = features.lookup("avx2") && features.lookup("fma");
     return Host{std::move(builder), wide ? 512 : avx2 ? 256 : 128};
   }();
@@ -71,7 +74,8 @@ Tier tier_of(const Kernel& k) {
 
 std::unique_ptr<llvm::TargetMachine> make_target_machine(Tier tier) {
   auto builder = host().builder;
-  builder.setCodeGenOptLevel(tier == Tier::kQuick ? llvm::CodeGenOptLevel::None : llvm::CodeGenOptLevel::Less);
+  builder.setCodeGenOptLevel(tier == Tier::kQuick ? llvm::CodeGenOptLevel::None
+                                                  : llvm::CodeGenOptLevel::Less);
   builder.getOptions().AllowFPOpFusion = llvm::FPOpFusion::Strict;
   return take(builder.createTargetMachine());
 }
@@ -91,7 +95,8 @@ void optimize(llvm::Module& module, llvm::TargetMachine& machine, Tier tier) {
   passes.addPass(llvm::EarlyCSEPass());
   if (tier == Tier::kGood) {
     passes.addPass(llvm::InstCombinePass());
-    passes.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LICMPass(llvm::LICMOptions()), /*UseMemorySSA=*/true));
+    passes.addPass(
+        llvm::createFunctionToLoopPassAdaptor(llvm::LICMPass(llvm::LICMOptions()), /*UseMemorySSA=*/true));
   }
   for (llvm::Function& f : module)
     if (!f.isDeclaration()) passes.run(f, functions);
@@ -119,18 +124,25 @@ int64_t code_size(const llvm::MemoryBuffer& object) {
 llvm::orc::SymbolMap math_symbols(llvm::orc::LLJIT& jit) {
   llvm::orc::SymbolMap map;
   auto add = [&](const char* name, auto* function) {
-    map[jit.mangleAndIntern(name)] = {llvm::orc::ExecutorAddr::fromPtr(function), llvm::JITSymbolFlags::Exported | llvm::JITSymbolFlags::Callable};
+    map[jit.mangleAndIntern(name)] = {llvm::orc::ExecutorAddr::fromPtr(function),
+                                      llvm::JITSymbolFlags::Exported | llvm::JITSymbolFlags::Callable};
   };
   add("memcpy", static_cast<void* (*)(void*, const void*, size_t)>(std::memcpy));
   add("memset", static_cast<void* (*)(void*, int, size_t)>(std::memset));
   add("memmove", static_cast<void* (*)(void*, const void*, size_t)>(std::memmove));
-#define ARM_UNARY(name) add(#name, static_cast<double (*)(double)>(::name)), add(#name "f", static_cast<float (*)(float)>(::name##f));
-#define ARM_BINARY(name) add(#name, static_cast<double (*)(double, double)>(::name)), add(#name "f", static_cast<float (*)(float, float)>(::name##f));
-  ARM_UNARY(cbrt) ARM_UNARY(exp) ARM_UNARY(expm1) ARM_UNARY(log) ARM_UNARY(log1p) ARM_UNARY(sin) ARM_UNARY(cos) ARM_UNARY(tan)
-  ARM_UNARY(tanh) ARM_UNARY(erf) ARM_UNARY(asin) ARM_UNARY(acos) ARM_UNARY(atan) ARM_UNARY(sinh) ARM_UNARY(cosh) ARM_UNARY(asinh)
-  ARM_UNARY(acosh) ARM_UNARY(atanh) ARM_UNARY(floor) ARM_UNARY(ceil) ARM_UNARY(round) ARM_UNARY(roundeven) ARM_UNARY(trunc)
-  ARM_BINARY(fmod) ARM_BINARY(pow) ARM_BINARY(atan2)
-  add("fma", static_cast<double (*)(double, double, double)>(::fma));
+#define ARM_UNARY(name)                                \
+  add(#name, static_cast<double (*)(double)>(::name)), \
+      add(#name "f", static_cast<float (*)(float)>(::name##f));
+#define ARM_BINARY(name)                                       \
+  add(#name, static_cast<double (*)(double, double)>(::name)), \
+      add(#name "f", static_cast<float (*)(float, float)>(::name##f));
+  ARM_UNARY(cbrt)
+  ARM_UNARY(exp)
+  ARM_UNARY(expm1) ARM_UNARY(log) ARM_UNARY(log1p) ARM_UNARY(sin) ARM_UNARY(cos) ARM_UNARY(tan)
+      ARM_UNARY(tanh) ARM_UNARY(erf) ARM_UNARY(asin) ARM_UNARY(acos) ARM_UNARY(atan) ARM_UNARY(sinh)
+          ARM_UNARY(cosh) ARM_UNARY(asinh) ARM_UNARY(acosh) ARM_UNARY(atanh) ARM_UNARY(floor) ARM_UNARY(ceil)
+              ARM_UNARY(round) ARM_UNARY(roundeven) ARM_UNARY(trunc) ARM_BINARY(fmod) ARM_BINARY(pow)
+                  ARM_BINARY(atan2) add("fma", static_cast<double (*)(double, double, double)>(::fma));
   add("fmaf", static_cast<float (*)(float, float, float)>(::fmaf));
 #undef ARM_UNARY
 #undef ARM_BINARY
@@ -198,7 +210,9 @@ void Jit::Impl::compile_object(Job& job) const {
   if (machine->addPassesToEmitMC(passes, mc, stream)) throw internal_error("LLVM emits no machine code here");
   passes.run(module);
   job.object = std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(bytes), job.symbol, false);
-  job.code.report = {.name = job.kernel->name, .code_bytes = code_size(*job.object), .compile_seconds = seconds_since(start)};
+  job.code.report = {.name = job.kernel->name,
+                     .code_bytes = code_size(*job.object),
+                     .compile_seconds = seconds_since(start)};
 }
 
 std::vector<RangeFunction> Jit::compile(std::span<const Kernel> kernels, std::vector<KernelReport>* reports) {

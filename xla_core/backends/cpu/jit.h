@@ -12,7 +12,8 @@
 
 namespace armillary::cpu {
 
-// Keeps its code until it is destroyed: a Program holds the Jit by shared_ptr. All functions may be called from several threads.
+// Keeps its code until it is destroyed: a Program holds the Jit by shared_ptr. All functions may be called
+// from several threads.
 class Jit {
  public:
   Jit();
@@ -20,12 +21,15 @@ class Jit {
   Jit(const Jit&) = delete;
   Jit& operator=(const Jit&) = delete;
 
-  // One function a kernel, in order. Kernels with equal structural_key() share their code, also with earlier calls. `reports`, when given, gets
-  // one report per piece of machine code made or reused by this call; `uses` counts the kernels of this call.
-  std::vector<RangeFunction> compile(std::span<const Kernel> kernels, std::vector<KernelReport>* reports = nullptr);
+  // One function a kernel, in order. Kernels with equal structural_key() share their code, also with earlier
+  // calls. `reports`, when given, gets one report per piece of machine code made or reused by this call;
+  // `uses` counts the kernels of this call.
+  std::vector<RangeFunction> compile(std::span<const Kernel> kernels,
+                                     std::vector<KernelReport>* reports = nullptr);
 
   // Called with a kernel's name and its LLVM IR, before and after optimisation; for dumps.
-  using IrDump = std::function<void(const std::string& kernel, const std::string& stage, const std::string& ir)>;
+  using IrDump =
+      std::function<void(const std::string& kernel, const std::string& stage, const std::string& ir)>;
   void set_ir_dump(IrDump dump);
 
  private:

@@ -73,7 +73,9 @@ class Analysis {
     if (n.prim == Prim::kMul && nodes_[n.a].prim == Prim::kConst) return strided(b.stride * nodes_[n.a].imm);
     return kVaries;
   }
-  static LaneKind strided(int64_t stride) { return stride == 0 ? LaneKind{} : LaneKind{LaneKind::kStrided, stride}; }
+  static LaneKind strided(int64_t stride) {
+    return stride == 0 ? LaneKind{} : LaneKind{LaneKind::kStrided, stride};
+  }
 
   const std::vector<TapeNode>& nodes_;
   int begin_, end_;
@@ -82,7 +84,7 @@ class Analysis {
 
 struct BodyFacts {
   int widest_bits = 8;
-  int operations = 0;   // on vectors
+  int operations = 0;  // on vectors
   bool has_loop = false;
 };
 
@@ -103,7 +105,8 @@ int choose_lanes(const BodyFacts& f, int64_t bound, bool exact, int vector_bits)
   constexpr int kShortBody = 24;
   constexpr int kMaxLanes = 64;
   const int native = vector_bits / f.widest_bits;
-  const int64_t fitting = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(bound, 1))));
+  const int64_t fitting =
+      static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(bound, 1))));
   if (exact && f.has_loop && fitting == bound && bound <= kMaxLanes) return static_cast<int>(bound);
   int64_t lanes = f.operations <= kShortBody ? native * 2 : native;
   lanes = std::min<int64_t>({lanes, kMaxLanes, fitting});

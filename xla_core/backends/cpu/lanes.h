@@ -15,8 +15,8 @@ struct LaneKind {
 };
 
 struct LanePlan {
-  int lanes = 1;                 // 1: emit scalar code
-  std::vector<LaneKind> kinds;   // per node of the body
+  int lanes = 1;                // 1: emit scalar code
+  std::vector<LaneKind> kinds;  // per node of the body
 };
 
 // For the lane loop of nodes begin .. end (its kLoopBegin and kLoopEnd).

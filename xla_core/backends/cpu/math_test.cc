@@ -1,4 +1,5 @@
-// The math functions as machine code, against the C library in long double: at most 2 ulp, special values exact.
+// The math functions as machine code, against the C library in long double: at most 2 ulp, special values
+// exact.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -25,12 +26,15 @@ struct Function {
 long double rsqrt_exact(long double x) { return 1 / sqrtl(x); }
 
 const Function kFunctions[] = {
-    {"exp", &TapeBuilder::exp, expl},       {"expm1", &TapeBuilder::expm1, expm1l}, {"log", &TapeBuilder::log, logl},
-    {"log1p", &TapeBuilder::log1p, log1pl}, {"sin", &TapeBuilder::sin, sinl},       {"cos", &TapeBuilder::cos, cosl},
-    {"tan", &TapeBuilder::tan, tanl},       {"tanh", &TapeBuilder::tanh, tanhl},    {"erf", &TapeBuilder::erf, erfl},
-    {"asin", &TapeBuilder::asin, asinl},    {"acos", &TapeBuilder::acos, acosl},    {"atan", &TapeBuilder::atan, atanl},
-    {"sinh", &TapeBuilder::sinh, sinhl},    {"cosh", &TapeBuilder::cosh, coshl},    {"asinh", &TapeBuilder::asinh, asinhl},
-    {"acosh", &TapeBuilder::acosh, acoshl}, {"atanh", &TapeBuilder::atanh, atanhl}, {"cbrt", &TapeBuilder::cbrt, cbrtl},
+    {"exp", &TapeBuilder::exp, expl},       {"expm1", &TapeBuilder::expm1, expm1l},
+    {"log", &TapeBuilder::log, logl},       {"log1p", &TapeBuilder::log1p, log1pl},
+    {"sin", &TapeBuilder::sin, sinl},       {"cos", &TapeBuilder::cos, cosl},
+    {"tan", &TapeBuilder::tan, tanl},       {"tanh", &TapeBuilder::tanh, tanhl},
+    {"erf", &TapeBuilder::erf, erfl},       {"asin", &TapeBuilder::asin, asinl},
+    {"acos", &TapeBuilder::acos, acosl},    {"atan", &TapeBuilder::atan, atanl},
+    {"sinh", &TapeBuilder::sinh, sinhl},    {"cosh", &TapeBuilder::cosh, coshl},
+    {"asinh", &TapeBuilder::asinh, asinhl}, {"acosh", &TapeBuilder::acosh, acoshl},
+    {"atanh", &TapeBuilder::atanh, atanhl}, {"cbrt", &TapeBuilder::cbrt, cbrtl},
     {"sqrt", &TapeBuilder::sqrt, sqrtl},    {"rsqrt", &TapeBuilder::rsqrt, rsqrt_exact},
 };
 
@@ -39,7 +43,8 @@ Jit& jit() {
   return j;
 }
 
-std::vector<float> run(const std::function<Val(TapeBuilder&, Val, Val)>& body, const std::vector<float>& x, const std::vector<float>& y) {
+std::vector<float> run(const std::function<Val(TapeBuilder&, Val, Val)>& body, const std::vector<float>& x,
+                       const std::vector<float>& y) {
   Kernel k;
   k.name = "math";
   kernels::KernelBuilder b(k);
@@ -49,7 +54,9 @@ std::vector<float> run(const std::function<Val(TapeBuilder&, Val, Val)>& body, c
   k.work_per_iteration = 1e9;
   const auto f = jit().compile(std::span(&k, 1));
   std::vector<float> out(x.size());
-  auto bytes = [](const std::vector<float>& v) { return const_cast<std::byte*>(reinterpret_cast<const std::byte*>(v.data())); };
+  auto bytes = [](const std::vector<float>& v) {
+    return const_cast<std::byte*>(reinterpret_cast<const std::byte*>(v.data()));
+  };
   std::byte* buffers[] = {bytes(x), bytes(y), bytes(out)};
   f[0](buffers, 0, 1);
   return out;
@@ -62,10 +69,14 @@ double ulps(float got, long double want) {
   if (std::isinf(nearest) || std::isinf(got)) {
     if (nearest == got) return 0;
     // The largest number for what is just beyond it, and the other way round.
-    return std::abs(nearest) == std::numeric_limits<float>::max() || std::abs(got) == std::numeric_limits<float>::max() ? 1 : 1e9;
+    return std::abs(nearest) == std::numeric_limits<float>::max() ||
+                   std::abs(got) == std::numeric_limits<float>::max()
+               ? 1
+               : 1e9;
   }
   if (nearest == 0 && got == 0) return want == 0 && std::signbit(got) != std::signbit(want) ? 1e9 : 0;
-  const int exponent = std::max(std::ilogb(nearest == 0 ? std::numeric_limits<float>::denorm_min() : nearest), -126);
+  const int exponent =
+      std::max(std::ilogb(nearest == 0 ? std::numeric_limits<float>::denorm_min() : nearest), -126);
   return static_cast<double>(fabsl(static_cast<long double>(got) - want) / ldexpl(1, exponent - 23));
 }
 
@@ -80,9 +91,11 @@ std::vector<float> samples(int per_exponent) {
       if (i < 3) low = i == 0 ? 0 : i == 1 ? 1 : 0x7fffff;
       x.push_back(std::bit_cast<float>((top << 23) | low));
     }
-  for (double t : {0.01, 0.3, 0.4142135, 0.64, 0.9, 1.0, 2.4142135, 4.0, 9.0, 88.72, 89.0, 1e9, 1.5707963, 3.1415926, 87.33, 103.97, 0.5})
+  for (double t : {0.01, 0.3, 0.4142135, 0.64, 0.9, 1.0, 2.4142135, 4.0, 9.0, 88.72, 89.0, 1e9, 1.5707963,
+                   3.1415926, 87.33, 103.97, 0.5})
     for (int i = -50; i <= 50; ++i)
-      for (float sign : {1.f, -1.f}) x.push_back(sign * std::bit_cast<float>(std::bit_cast<uint32_t>(static_cast<float>(t)) + i));
+      for (float sign : {1.f, -1.f})
+        x.push_back(sign * std::bit_cast<float>(std::bit_cast<uint32_t>(static_cast<float>(t)) + i));
   return x;
 }
 
@@ -111,12 +124,24 @@ TEST(Math, power_and_atan2_are_within_two_ulp) {
       const float other = base[state % base.size()];
       x.push_back(v);
       switch (round) {
-        case 0: y.push_back(other); break;
-        case 1: y.push_back(static_cast<float>(static_cast<int>(state % 41) - 20)); break;
-        case 2: y.push_back(80 / std::log(std::abs(v)) * (static_cast<float>(state % 2000) / 1000 - 1)); break;
-        case 3: y.push_back(v * std::ldexp(1.f, static_cast<int>(state % 20) - 10)); break;
-        case 4: y.push_back(std::copysign(0.f, other)); break;
-        default: y.push_back(state & 1 ? std::numeric_limits<float>::infinity() : -std::numeric_limits<float>::infinity());
+        case 0:
+          y.push_back(other);
+          break;
+        case 1:
+          y.push_back(static_cast<float>(static_cast<int>(state % 41) - 20));
+          break;
+        case 2:
+          y.push_back(80 / std::log(std::abs(v)) * (static_cast<float>(state % 2000) / 1000 - 1));
+          break;
+        case 3:
+          y.push_back(v * std::ldexp(1.f, static_cast<int>(state % 20) - 10));
+          break;
+        case 4:
+          y.push_back(std::copysign(0.f, other));
+          break;
+        default:
+          y.push_back(state & 1 ? std::numeric_limits<float>::infinity()
+                                : -std::numeric_limits<float>::infinity());
       }
     }
   const auto power = run([](TapeBuilder& b, Val v, Val w) { return b.pow(v, w); }, x, y);

@@ -1,4 +1,5 @@
-// Every elementwise op on every dtype, edge values against each other, through machine code and through the interpreter.
+// Every elementwise op on every dtype, edge values against each other, through machine code and through the
+// interpreter.
 #include <bit>
 #include <map>
 
@@ -18,9 +19,33 @@ std::vector<DType> array_dtypes() {
 
 // kPerSide values of a dtype, by index.
 void set_value(Literal& x, int64_t i, int64_t which) {
-  static const double floats[] = {0.0, -0.0, 1, -1, 0.5, -0.5, 2, -2.5, 1.5, 3.25, -7, 100, 1e-3, 1e4, -3e38, 1e-40, 5e-324, 1e300, -1e19, 4294967295.0,
-                                  std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN(), 0.9999999};
-  static const int64_t ints[] = {0, 1, -1, 2, -2, 3, 7, 8, 15, 16, 31, 32, 63, 64, 127, -128, 255, 32767, -32768, 65535, INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN};
+  static const double floats[] = {0.0,
+                                  -0.0,
+                                  1,
+                                  -1,
+                                  0.5,
+                                  -0.5,
+                                  2,
+                                  -2.5,
+                                  1.5,
+                                  3.25,
+                                  -7,
+                                  100,
+                                  1e-3,
+                                  1e4,
+                                  -3e38,
+                                  1e-40,
+                                  5e-324,
+                                  1e300,
+                                  -1e19,
+                                  4294967295.0,
+                                  std::numeric_limits<double>::infinity(),
+                                  -std::numeric_limits<double>::infinity(),
+                                  std::numeric_limits<double>::quiet_NaN(),
+                                  0.9999999};
+  static const int64_t ints[] = {0,   1,     -1,     2,     -2,        3,         7,         8,
+                                 15,  16,    31,     32,    63,        64,        127,       -128,
+                                 255, 32767, -32768, 65535, INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN};
   static_assert(std::size(floats) == kPerSide && std::size(ints) == kPerSide);
   const DType d = x.dtype();
   if (is_complex(d)) {
@@ -43,10 +68,17 @@ Literal values(DType d, bool inner) {
 
 // Units of the dtype's last place that machine code may be off.
 double allowed_ulps(const Instruction& i) {
-  static const std::map<Op, double> kLibrary = {
-      {Op::exponential, 2}, {Op::exponential_minus_one, 2}, {Op::log, 2}, {Op::log_plus_one, 2}, {Op::sine, 2}, {Op::cosine, 2}, {Op::tan, 2}, {Op::tanh, 2},
-      {Op::erf, 2}, {Op::power, 2}, {Op::atan2, 2}, {Op::asin, 2}, {Op::acos, 2}, {Op::atan, 2}, {Op::sinh, 2}, {Op::cosh, 2}, {Op::asinh, 2}, {Op::acosh, 2},
-      {Op::atanh, 2}, {Op::cbrt, 2}, {Op::rsqrt, 2}, {Op::logistic, 4}};
+  static const std::map<Op, double> kLibrary = {{Op::exponential, 2}, {Op::exponential_minus_one, 2},
+                                                {Op::log, 2},         {Op::log_plus_one, 2},
+                                                {Op::sine, 2},        {Op::cosine, 2},
+                                                {Op::tan, 2},         {Op::tanh, 2},
+                                                {Op::erf, 2},         {Op::power, 2},
+                                                {Op::atan2, 2},       {Op::asin, 2},
+                                                {Op::acos, 2},        {Op::atan, 2},
+                                                {Op::sinh, 2},        {Op::cosh, 2},
+                                                {Op::asinh, 2},       {Op::acosh, 2},
+                                                {Op::atanh, 2},       {Op::cbrt, 2},
+                                                {Op::rsqrt, 2},       {Op::logistic, 4}};
   const auto found = kLibrary.find(i.op());
   const double base = found == kLibrary.end() ? 0 : found->second;
   return is_complex(i.operand(0)->dtype()) ? (base == 0 ? 4 : 64) : base;
@@ -60,7 +92,8 @@ double distance_in_ulps(DType d, double got, double want, double magnitude) {
   return std::abs(got - want) / std::ldexp(1.0, exponent - f.mantissa_bits);
 }
 
-void expect_same(const Instruction& op, const Literal& got, const Literal& want, const std::vector<Literal>& operands) {
+void expect_same(const Instruction& op, const Literal& got, const Literal& want,
+                 const std::vector<Literal>& operands) {
   const double ulps = allowed_ulps(op);
   for (int64_t i = 0, bad = 0; i < got.size() && bad < 4; ++i) {
     bool same = true;
@@ -68,10 +101,13 @@ void expect_same(const Instruction& op, const Literal& got, const Literal& want,
       const auto g = got.get_complex(i), w = want.get_complex(i);
       const double size = std::isfinite(std::abs(w)) ? std::abs(w) : 0;
       const DType part = real_part_of(got.dtype());
-      same = distance_in_ulps(part, g.real(), w.real(), size) <= ulps && distance_in_ulps(part, g.imag(), w.imag(), size) <= ulps;
+      same = distance_in_ulps(part, g.real(), w.real(), size) <= ulps &&
+             distance_in_ulps(part, g.imag(), w.imag(), size) <= ulps;
     } else if (is_float(got.dtype())) {
       const double g = got.get_double(i), w = want.get_double(i);
-      same = distance_in_ulps(got.dtype(), g, w, 0) <= ulps && (g != 0 || w != 0 || std::signbit(g) == std::signbit(w) || !info(got.dtype()).has_nan);  // there a NaN becomes a zero of whatever sign
+      same = distance_in_ulps(got.dtype(), g, w, 0) <= ulps &&
+             (g != 0 || w != 0 || std::signbit(g) == std::signbit(w) ||
+              !info(got.dtype()).has_nan);  // there a NaN becomes a zero of whatever sign
     } else {
       same = got.get_int(i) == want.get_int(i);
     }
@@ -79,7 +115,8 @@ void expect_same(const Instruction& op, const Literal& got, const Literal& want,
     ++bad;
     std::string arguments;
     for (const Literal& x : operands) arguments += element_to_string(x, i) + " ";
-    ADD_FAILURE() << print(op) << " of " << arguments << "= " << element_to_string(got, i) << ", want " << element_to_string(want, i);
+    ADD_FAILURE() << print(op) << " of " << arguments << "= " << element_to_string(got, i) << ", want "
+                  << element_to_string(want, i);
   }
 }
 
@@ -97,7 +134,8 @@ bool check_op(Op op, const std::vector<DType>& dtypes, DType result, Attrs attrs
   Instruction* root = nullptr;
   try {
     const Shape stated(result, {kPerSide, kPerSide});
-    root = result == DType::kInvalid ? entry->add(op, parameters, attrs) : entry->add(op, stated, parameters, attrs);
+    root = result == DType::kInvalid ? entry->add(op, parameters, attrs)
+                                     : entry->add(op, stated, parameters, attrs);
     entry->set_root(root);
     const auto storage = root->context_storage();
     const OpContext context = storage.context(root->attrs(), &root->shape());
@@ -116,7 +154,8 @@ TEST(Prims, every_elementwise_op_agrees_with_the_interpreter_on_every_dtype) {
   int checked = 0;
   for (const OpDef& row : all_ops()) {
     if (row.meaning != Meaning::kScalar || !row.attrs.empty() || row.arity > 2) continue;
-    for (DType d : array_dtypes()) checked += check_op(row.op, std::vector<DType>(row.arity, d), DType::kInvalid);
+    for (DType d : array_dtypes())
+      checked += check_op(row.op, std::vector<DType>(row.arity, d), DType::kInvalid);
   }
   EXPECT_GT(checked, 700);
 }

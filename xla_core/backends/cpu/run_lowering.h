@@ -91,7 +91,8 @@ inline Literal random_literal(const Shape& shape, uint64_t seed, double scale = 
   return x;
 }
 
-inline void expect_close(const Literal& got, const Literal& want, double relative, const std::string& what, double absolute = 0) {
+inline void expect_close(const Literal& got, const Literal& want, double relative, const std::string& what,
+                         double absolute = 0) {
   ASSERT_EQ(got.size(), want.size()) << what;
   int bad = 0;
   for (int64_t i = 0; i < got.size() && bad < 5; ++i) {
@@ -106,8 +107,9 @@ inline void expect_close(const Literal& got, const Literal& want, double relativ
     } else
       continue;
     for (auto [a, b] : {std::pair(g.real(), w.real()), std::pair(g.imag(), w.imag())}) {
-      const bool same = a == b || (std::isnan(a) && std::isnan(b)) ||
-                        std::abs(a - b) <= relative * (std::abs(b) + std::abs(w)) + relative * 1e-3 + absolute;
+      const bool same =
+          a == b || (std::isnan(a) && std::isnan(b)) ||
+          std::abs(a - b) <= relative * (std::abs(b) + std::abs(w)) + relative * 1e-3 + absolute;
       if (!same) ADD_FAILURE() << what << " [" << i << "]: " << a << ", want " << b, ++bad;
     }
   }
