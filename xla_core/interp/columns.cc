@@ -138,11 +138,7 @@ double round_to(DType dtype, double value) {
   return decode_float(dtype, encode_float(dtype, value));
 }
 
-int64_t wrap_to(DType dtype, int64_t value) {
-  const int unused = 64 - bit_width(dtype);
-  const uint64_t high = static_cast<uint64_t>(value) << unused;
-  return is_signed(dtype) ? static_cast<int64_t>(high) >> unused : static_cast<int64_t>(high >> unused);
-}
+int64_t wrap_to(DType dtype, int64_t value) { return Wrapper(dtype)(static_cast<uint64_t>(value)); }
 
 uint64_t lane_bits(DType dtype, Lane lane) {
   if (dtype == DType::kF32) return std::bit_cast<uint32_t>(narrow(lane.f));

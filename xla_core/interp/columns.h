@@ -36,6 +36,17 @@ void write_lanes(DType dtype, std::byte* to, int64_t begin, int64_t count, const
 double round_to(DType dtype, double value);
 int64_t wrap_to(DType dtype, int64_t value);
 
+// wrap_to for a loop: the dtype is looked at once.
+struct Wrapper {
+  int unused;
+  bool is_signed;
+  explicit Wrapper(DType dtype) : unused(64 - bit_width(dtype)), is_signed(armillary::is_signed(dtype)) {}
+  int64_t operator()(uint64_t value) const {
+    const uint64_t high = value << unused;
+    return is_signed ? static_cast<int64_t>(high) >> unused : static_cast<int64_t>(high >> unused);
+  }
+};
+
 // Bits of one lane, zero-extended, and back.
 uint64_t lane_bits(DType dtype, Lane lane);
 Lane lane_of_bits(DType dtype, uint64_t bits);

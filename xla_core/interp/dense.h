@@ -1,6 +1,7 @@
 // Arrays as vectors of plain numbers, and moving whole elements about: the handlers' everyday helpers.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <complex>
 #include <cstring>
@@ -38,14 +39,19 @@ void set_element(Literal& literal, int64_t i, T value) {
 template <class T>
 std::vector<T> values_of(const Literal& literal) {
   std::vector<T> values(static_cast<size_t>(literal.size()));
-  for (int64_t i = 0; i < literal.size(); ++i) values[static_cast<size_t>(i)] = element_as<T>(literal, i);
+  if constexpr (std::is_floating_point_v<T>)
+    if (literal.dtype() == DType::kF32) {
+      std::copy(literal.data<float>().begin(), literal.data<float>().end(), values.begin());
+      return values;
+    }
+  for (size_t i = 0; i < values.size(); ++i) values[i] = element_as<T>(literal, static_cast<int64_t>(i));
   return values;
 }
 
 template <class T>
 Literal literal_of(const Shape& shape, const std::vector<T>& values) {
   Literal literal(shape);
-  for (int64_t i = 0; i < literal.size(); ++i) set_element<T>(literal, i, values[static_cast<size_t>(i)]);
+  for (size_t i = 0; i < values.size(); ++i) set_element<T>(literal, static_cast<int64_t>(i), values[i]);
   return literal;
 }
 

@@ -17,19 +17,20 @@ struct DotDims {
         rhs_contracting(a.ints(Attr::rhs_contracting_dims)) {}
 };
 
-// One side as [batch, free, contracted] numbers.
+// One side as [batch, free, contracted] numbers (the lhs), or [batch, contracted, free] (the rhs).
 struct Side {
   Dims free;  // sizes
   int64_t batches, rows, depth;
   Literal sorted;
-  Side(const Literal& literal, const Dims& batch, const Dims& contracting) {
+  Side(const Literal& literal, const Dims& batch, const Dims& contracting, bool is_rhs) {
     const Dims& dims = literal.shape().dims;
     const Dims others = other_dims(literal.shape().rank(), concatenated({batch, contracting}));
     free = selected(dims, others);
     batches = product(selected(dims, batch));
     rows = product(free);
     depth = product(selected(dims, contracting));
-    sorted = permuted(literal, concatenated({batch, others, contracting}));
+    sorted = permuted(literal, is_rhs ? concatenated({batch, contracting, others})
+                                      : concatenated({batch, others, contracting}));
   }
 };
 
@@ -57,27 +58,42 @@ int64_t plus(int64_t a, int64_t b) {  // u64 and s64 wrap alike; narrower intege
 // Terms are accumulated in T one by one, as the dtype demands; the partial sums of a long product meet in
 // double, so that its error does not grow with its length.
 constexpr int64_t kTermsInOrder = 32;
+constexpr int64_t kColumns = 16;  // so many sums at once keep the processor busy
 
+// kColumns columns of one row; `b` has a row of `stride` numbers for each term.
 template <class T, class Wide>
-Wide inner_product(const T* a, const T* b, int64_t n) {
-  Wide total{};
-  for (int64_t begin = 0; begin < n; begin += kTermsInOrder) {
-    T sum{};
-    for (int64_t k = begin; k < std::min(n, begin + kTermsInOrder); ++k) sum = plus(sum, times(a[k], b[k]));
-    total = plus(total, static_cast<Wide>(sum));
+void inner_products(const T* a, const T* b, int64_t depth, int64_t stride, Wide* total) {
+  for (int64_t begin = 0; begin < depth; begin += kTermsInOrder) {
+    T sum[kColumns] = {};
+    for (int64_t k = begin; k < std::min(depth, begin + kTermsInOrder); ++k)
+      for (int64_t c = 0; c < kColumns; ++c) sum[c] = plus(sum[c], times(a[k], b[k * stride + c]));
+    for (int64_t c = 0; c < kColumns; ++c) total[c] = plus(total[c], static_cast<Wide>(sum[c]));
   }
-  return total;
+}
+
+// Rows of `cols` numbers, padded with zeros to `stride`.
+template <class T>
+std::vector<T> padded_rows(const std::vector<T>& values, int64_t cols, int64_t stride) {
+  if (cols == stride) return values;
+  const int64_t rows = static_cast<int64_t>(values.size()) / cols;
+  std::vector<T> result(static_cast<size_t>(rows * stride));
+  for (int64_t r = 0; r < rows; ++r)
+    std::copy_n(values.begin() + r * cols, cols, result.begin() + r * stride);
+  return result;
 }
 
 template <class T, class Wide>
 void multiply(const Side& lhs, const Side& rhs, Literal& result) {
-  const std::vector<T> a = values_of<T>(lhs.sorted), b = values_of<T>(rhs.sorted);
-  const int64_t depth = lhs.depth, cols = rhs.rows;
+  const int64_t depth = lhs.depth, cols = rhs.rows, stride = (cols + kColumns - 1) / kColumns * kColumns;
+  const std::vector<T> a = values_of<T>(lhs.sorted), b = padded_rows(values_of<T>(rhs.sorted), cols, stride);
   parallel_for(lhs.batches * lhs.rows, 1 + 100000 / (1 + depth * cols), [&](int64_t begin, int64_t end) {
     for (int64_t r = begin; r < end; ++r)
-      for (int64_t c = 0; c < cols; ++c) {
-        const T* right = b.data() + ((r / lhs.rows) * cols + c) * depth;
-        set_element<Wide>(result, r * cols + c, inner_product<T, Wide>(a.data() + r * depth, right, depth));
+      for (int64_t first = 0; first < cols; first += kColumns) {
+        Wide total[kColumns] = {};
+        const T* right = b.data() + r / lhs.rows * depth * stride + first;
+        inner_products<T, Wide>(a.data() + r * depth, right, depth, stride, total);
+        for (int64_t c = first; c < std::min(cols, first + kColumns); ++c)
+          set_element<Wide>(result, r * cols + c, total[c - first]);
       }
   });
 }
@@ -100,7 +116,8 @@ void multiply_as_numbers(const Side& lhs, const Side& rhs, Literal& result) {
 }
 
 Literal dot_general(const Literal& a, const Literal& b, const DotDims& dims, DType result_dtype) {
-  const Side lhs(a, dims.lhs_batch, dims.lhs_contracting), rhs(b, dims.rhs_batch, dims.rhs_contracting);
+  const Side lhs(a, dims.lhs_batch, dims.lhs_contracting, false),
+      rhs(b, dims.rhs_batch, dims.rhs_contracting, true);
   if (lhs.depth != rhs.depth || lhs.batches != rhs.batches)
     throw user_error("{} and {} do not fit together in a dot", to_string(a.shape()), to_string(b.shape()));
   Literal result(

@@ -16,10 +16,10 @@ constexpr size_t kNumOps = 256;
 const std::array<Handler, kNumOps>& handlers() {
   static const std::array<Handler, kNumOps> table = [] {
     std::array<Handler, kNumOps> t{};
-    for (auto group :
-         {structure_handlers(), control_handlers(), reduction_handlers(), window_handlers(),
-          sorting_handlers(), scatter_handlers(), dot_handlers(), convolution_handlers(), fft_handlers(),
-          linear_algebra_handlers(), random_handlers(), batch_norm_handlers(), custom_call_handlers()})
+    for (auto group : {structure_handlers(), data_movement_handlers(), control_handlers(),
+                       reduction_handlers(), window_handlers(), sorting_handlers(), scatter_handlers(),
+                       dot_handlers(), convolution_handlers(), fft_handlers(), linear_algebra_handlers(),
+                       random_handlers(), batch_norm_handlers(), custom_call_handlers()})
       for (const HandlerRow& row : group) t[static_cast<size_t>(row.op)] = row.handler;
     return t;
   }();

@@ -48,6 +48,7 @@ struct HandlerRow {
 };
 // Grouped as the files are.
 std::span<const HandlerRow> structure_handlers();
+std::span<const HandlerRow> data_movement_handlers();
 std::span<const HandlerRow> control_handlers();
 std::span<const HandlerRow> reduction_handlers();
 std::span<const HandlerRow> window_handlers();

@@ -9,11 +9,17 @@
 namespace armillary {
 namespace {
 
-// Index `dim` of each lane, from the lanes' linear positions.
+// Index `dim` of each lane, from the lanes' linear positions: runs of equal values.
 void index_lanes(std::span<const int64_t> dims, int64_t dim, int64_t begin, int64_t count, Lane* out) {
   const int64_t stride = product(dims.subspan(static_cast<size_t>(dim) + 1)),
                 size = dims[static_cast<size_t>(dim)];
-  for (int64_t k = 0; k < count; ++k) out[k].i = (begin + k) / stride % size;
+  int64_t value = begin / stride % size, left = stride - begin % stride;
+  for (int64_t k = 0; k < count; ++k) {
+    out[k].i = value;
+    if (--left > 0) continue;
+    left = stride;
+    if (++value == size) value = 0;
+  }
 }
 
 }  // namespace

@@ -10,10 +10,19 @@ namespace {
 
 using U = uint64_t;
 
+// Most divisions are of small indices, and a 32-bit division costs a fraction of a 64-bit one.
+bool is_small(int64_t a, int64_t b) { return ((static_cast<U>(a) | static_cast<U>(b)) >> 32) == 0; }
+
 int64_t divide(int64_t a, int64_t b) {
-  return b == 0 ? -1 : b == -1 ? static_cast<int64_t>(-static_cast<U>(a)) : a / b;
+  if (b == 0) return -1;
+  if (is_small(a, b)) return static_cast<uint32_t>(a) / static_cast<uint32_t>(b);
+  return b == -1 ? static_cast<int64_t>(-static_cast<U>(a)) : a / b;
 }
-int64_t remainder(int64_t a, int64_t b) { return b == 0 ? a : b == -1 ? 0 : a % b; }
+int64_t remainder(int64_t a, int64_t b) {
+  if (b == 0) return a;
+  if (is_small(a, b)) return static_cast<uint32_t>(a) % static_cast<uint32_t>(b);
+  return b == -1 ? 0 : a % b;
+}
 
 int64_t mulhi(DType dtype, int64_t a, int64_t b) {
   if (is_signed(dtype)) return static_cast<int64_t>((static_cast<__int128>(a) * b) >> bit_width(dtype));
@@ -28,11 +37,12 @@ void run_integer_primitive(const TapeNode& node, const Lane* a, const Lane* b, i
   const int bits = bit_width(dtype);
   const bool is_signed_type = is_signed(dtype);
   const U mask = bits == 64 ? ~U{0} : (U{1} << bits) - 1;
+  const Wrapper wrap(dtype);
   auto unary = [&](auto fn) {
-    for (int64_t k = 0; k < count; ++k) out[k].i = wrap_to(dtype, static_cast<int64_t>(fn(a[k].i)));
+    for (int64_t k = 0; k < count; ++k) out[k].i = wrap(static_cast<U>(fn(a[k].i)));
   };
   auto binary = [&](auto fn) {
-    for (int64_t k = 0; k < count; ++k) out[k].i = wrap_to(dtype, static_cast<int64_t>(fn(a[k].i, b[k].i)));
+    for (int64_t k = 0; k < count; ++k) out[k].i = wrap(static_cast<U>(fn(a[k].i, b[k].i)));
   };
   // fn on values of the right signedness.
   auto ordered = [&](auto fn) {

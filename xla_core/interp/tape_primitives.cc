@@ -71,14 +71,22 @@ double int_to_float(DType from, DType to, int64_t value) {
 }
 
 void convert(DType from, DType to, const Lane* a, int64_t count, Lane* out) {
-  for (int64_t k = 0; k < count; ++k) {
-    if (is_pred(to))
-      out[k].i = is_float(from) ? a[k].f != 0 : a[k].i != 0;
-    else if (is_float(to))
-      out[k].f = is_float(from) ? round_to(to, a[k].f) : int_to_float(from, to, a[k].i);
-    else
-      out[k].i = is_float(from) ? float_to_int(to, a[k].f) : wrap_to(to, a[k].i);
+  auto all = [&](auto fn) {
+    for (int64_t k = 0; k < count; ++k) fn(a[k], out[k]);
+  };
+  if (is_pred(to)) {
+    if (is_float(from)) return all([](Lane x, Lane& y) { y.i = x.f != 0; });
+    return all([](Lane x, Lane& y) { y.i = x.i != 0; });
   }
+  if (is_float(to)) {
+    if (!is_float(from)) return all([&](Lane x, Lane& y) { y.f = int_to_float(from, to, x.i); });
+    if (to == DType::kF64 || (to == DType::kF32 && from != DType::kF64))
+      return all([](Lane x, Lane& y) { y.f = x.f; });
+    return all([&](Lane x, Lane& y) { y.f = round_to(to, x.f); });
+  }
+  if (is_float(from)) return all([&](Lane x, Lane& y) { y.i = float_to_int(to, x.f); });
+  const Wrapper wrap(to);
+  all([&](Lane x, Lane& y) { y.i = wrap(static_cast<uint64_t>(x.i)); });
 }
 
 }  // namespace
