@@ -5,8 +5,8 @@
 namespace armillary {
 namespace {
 
-constexpr double kCheapCycles = 8;         // about what a load from the second-level cache costs
-constexpr int64_t kMaxConcatOperands = 4;  // all of them are evaluated for every element
+constexpr double kCheapCycles = 8;  // about what a load from the second-level cache costs
+constexpr int64_t kMaxPieces = 16;  // of a concatenation
 
 double product_at(const Dims& sizes, const Dims& dimensions) {
   double product = 1;
@@ -32,8 +32,23 @@ bool is_scalar_constant(const Instruction& instr) {
 
 bool is_alias(const Instruction& instr) { return instr.is(Op::reshape) || instr.is(Op::bitcast); }
 
+bool is_running_window(const Instruction& instr) {
+  if (!instr.is(Op::reduce_window)) return false;
+  const Dims& dims = instr.operand(0)->dims();
+  bool runs = false;
+  for (size_t d = 0; d < dims.size(); ++d) {
+    const WindowDim& w = instr.attrs().window().dims[d];
+    if (w.size == 1) continue;
+    runs = w.size == dims[d] && w.pad_low + w.pad_high == dims[d] - 1;
+    if (!runs) return false;
+  }
+  return runs;
+}
+
+bool is_written_in_pieces(const Instruction& instr) { return instr.is(Op::concatenate) || instr.is(Op::pad); }
+
 bool is_root_only(const Instruction& instr) {
-  return instr.is(Op::dynamic_update_slice) || instr.shape().is_tuple();
+  return instr.is(Op::dynamic_update_slice) || instr.shape().is_tuple() || is_running_window(instr);
 }
 
 bool is_fusible(const Instruction& instr) {
@@ -52,7 +67,7 @@ bool is_fusible(const Instruction& instr) {
     case Op::dynamic_update_slice:
       return !instr.shape().is_tuple() || instr.is(Op::reduce);
     case Op::concatenate:
-      return instr.num_operands() <= kMaxConcatOperands;
+      return instr.num_operands() <= kMaxPieces;
     default:
       return instr.def().meaning == Meaning::kScalar || instr.def().meaning == Meaning::kIndex;
   }
@@ -93,6 +108,7 @@ double reads_per_element(const Instruction& instr, int64_t operand) {
   const Dims& dims = instr.operand(operand)->dims();
   if (instr.is(Op::reduce))
     return 2 * operand < instr.num_operands() ? product_at(dims, instr.attrs().ints(Attr::dimensions)) : 1;
+  if (is_running_window(instr)) return 1;
   if (instr.is(Op::reduce_window) && 2 * operand < instr.num_operands()) {
     double taps = 1;
     for (const WindowDim& w : instr.attrs().window().dims) taps *= static_cast<double>(w.size);

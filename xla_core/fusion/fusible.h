@@ -14,6 +14,13 @@ bool is_alias(const Instruction& instr);
 
 bool is_scalar_constant(const Instruction& instr);
 
+// A reduce-window that reaches from one end of a dimension to the element itself: kernels keep one running
+// value.
+bool is_running_window(const Instruction& instr);
+
+// As a root it is written piece by piece, so that each operand is evaluated only where it shows.
+bool is_written_in_pieces(const Instruction& instr);
+
 // Whether evaluating an element twice is no loss against storing it and loading it twice.
 enum class Price : uint8_t { kFree, kCheap, kCostly };
 Price price_of(const Instruction& instr);

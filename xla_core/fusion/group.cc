@@ -9,6 +9,7 @@ namespace {
 
 constexpr size_t kMaxSpaces = 4;        // how often one member may be written out in the kernel
 constexpr int64_t kEmittedPerBody = 2;  // members written out, per member the body may have
+constexpr int64_t kMostChoices = 4;     // pieces of a concatenation inside a kernel: all are evaluated
 constexpr double kWindowOverlap = 4;    // evaluations per element that a window may cost a cheap producer
 constexpr int64_t kFreeCopies = 12;  // copies a small group may hold; beyond that, two per member of its own
 
@@ -86,7 +87,8 @@ void Group::insert(Instruction* i, Member member) {
 }
 
 bool Group::try_add_root(Instruction* root) {
-  if (is_root_only(*root) || is_root_only(*roots_[0]) || size() >= limits_->fusion_max_body) return false;
+  auto stands_alone = [](const Instruction& r) { return is_root_only(r) || is_written_in_pieces(r); };
+  if (stands_alone(*root) || stands_alone(*roots_[0]) || size() >= limits_->fusion_max_body) return false;
   if (without_ones(root->dims()) != loop_.result || (root->is(Op::reduce) && !fits_reduces(*root)))
     return false;
   std::vector<Space> added;
@@ -113,6 +115,8 @@ int Group::space_behind(int parent, const Instruction& user, int64_t operand,
     if (same(space(static_cast<int>(n), added))) return static_cast<int>(n);
   double evaluations = space(parent, added).evaluations * reads_per_element(user, operand);
   if (user.is(Op::dynamic_update_slice)) evaluations = 1;  // start indices are read once
+  if (parent == 0 && &user == roots_[0] && roots_.size() == 1 && is_written_in_pieces(user))
+    evaluations = elements(user.operand(operand)->shape());
   added.push_back({parent, &user, operand, evaluations});
   return static_cast<int>(spaces_.size() + added.size() - 1);
 }
@@ -145,7 +149,10 @@ bool Group::windows_overlap(const Instruction& producer, const std::vector<int>&
                             const std::vector<Space>& added) const {
   for (int s : spaces) {
     const Space& read = space(s, added);
-    bool windowed = read.via && read.via->is(Op::reduce_window);
+    bool windowed =
+        read.via && read.via->is(Op::reduce_window) && 2 * read.operand < read.via->num_operands();
+    if (windowed && is_running_window(*read.via) && price_of(producer) == Price::kCostly)
+      return true;  // one after the other
     if (windowed && read.evaluations > kWindowOverlap * elements(producer.shape())) return true;
   }
   return false;
@@ -171,6 +178,7 @@ bool Group::keeps_update_in_place(const Instruction& producer, const std::vector
 
 bool Group::can_add(const Instruction& producer, bool copied) const {
   if (is_root_only(producer) || size() >= limits_->fusion_max_body) return false;
+  if (producer.is(Op::concatenate) && producer.num_operands() > kMostChoices) return false;
   std::vector<Space> added;
   std::vector<int> spaces = spaces_of(producer, added);
   if (spaces.empty() || spaces.size() > kMaxSpaces) return false;
@@ -178,8 +186,9 @@ bool Group::can_add(const Instruction& producer, bool copied) const {
     return false;
   if (copied && !is_scalar_constant(producer) && copies_ >= kFreeCopies + 2 * (size() - copies_))
     return false;
+  if (windows_overlap(producer, spaces, added)) return false;
+  if (producer.is(Op::reduce_window) && is_running_window(*roots_[0])) return false;
   if (is_recomputed(producer, spaces, added)) {
-    if (windows_overlap(producer, spaces, added)) return false;
     Price price = price_of(producer);
     if (price == Price::kCostly || (price == Price::kCheap && recomputed_ >= limits_->fusion_max_recomputed))
       return false;

@@ -35,8 +35,10 @@ bool FusionPlan::is_read_elsewhere(const Instruction& i, const Group& group) con
 bool FusionPlan::copies_save_traffic(const Instruction& producer, size_t consumers) const {
   if (price_of(producer) == Price::kFree) return true;
   size_t read = 0;
-  for (const Instruction* o : producer.operands())
-    read += o->shape().byte_size() * 2 > producer.shape().byte_size();
+  for (const Instruction* o : producer.operands()) {
+    bool made_up = o->is(Op::broadcast) || o->is(Op::iota) || o->is(Op::constant);
+    read += !made_up && o->shape().byte_size() * 2 > producer.shape().byte_size();
+  }
   return read * consumers <= read + 1 + consumers;
 }
 
