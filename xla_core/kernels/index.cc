@@ -40,9 +40,11 @@ std::vector<Digit> Index::between(KernelBuilder& b, int64_t low, int64_t high) c
     int64_t end = d.stride * d.extent;
     if (k > 0) end = std::min(end, digits_[k - 1].stride);  // the last of several chunks may be short
     const int64_t from = std::max(low, d.stride), to = std::min(high, end);
-    if (from >= to) continue;
+    if (from >= to && (d.stride < high || d.stride % high == 0)) continue;
     const bool overflows = (d.extent - 1) * d.stride >= to;
-    if (from % d.stride != 0 || (overflows && to % from != 0)) {  // the digits do not meet the dimension
+    const bool aligned =
+        from < to && from % d.stride == 0 && from % low == 0 && (to == high || to % low == 0);
+    if (!aligned || (overflows && to % from != 0)) {  // the digits do not meet the dimension
       const Val v = b.mod(b.floor_div(linear(b), low), high / low);
       return {{high / low, 1, v}};
     }
