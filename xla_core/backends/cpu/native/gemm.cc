@@ -23,6 +23,12 @@ void run(const GemmPlan& plan, const std::byte* a, const std::byte* b, std::byte
   const Operands<T> product{plan.a, plan.b, plan.c, a, b, c, epilogue};
   if (product.batches() * product.m() * product.n() == 0) return;
   if (multiply_inner(product) || multiply_small(product)) return;
+  // Few columns of many rows that lie side by side: turned, the long side fills the vectors and need not be packed.
+  const int64_t tile = gemm_kernels<T>().cols;
+  if (product.n() <= tile / 2 && product.m() >= 2 * tile && plan.a.outer.contiguous && !epilogue) {
+    const GemmPlan turned = transposed(plan);
+    return multiply_packed(Operands<T>{turned.a, turned.b, turned.c, b, a, c, epilogue});
+  }
   multiply_packed(product);
 }
 

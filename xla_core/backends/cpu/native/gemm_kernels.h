@@ -40,15 +40,16 @@ struct SmallProduct {
 
 template <class T>
 struct GemmKernels {
-  int rows, cols;  // the tile one call of multiply computes
-  // c[rows][cols] = (or +=, when add) the product of packed panels a[depth][rows] and b[depth][cols].
-  void (*multiply)(int64_t depth, const T* a, const T* b, T* c, int64_t ldc, bool add);
+  int rows, cols;  // the tile one call of multiply computes; cols is two vectors
+  // c[rows][cols] = (or +=, when add) the product of a packed panel a[depth][rows] and b, whose rows lie b_step apart: `cols` in a packed panel.
+  // [0] computes the left half of the columns only, [1] all.
+  void (*multiply[2])(int64_t depth, const T* a, const T* b, int64_t b_step, T* c, int64_t ldc, bool add);
   void (*pack_a)(const PackSource& source, T* out);  // lane_count <= rows; missing lanes become zero
   void (*pack_b)(const PackSource& source, T* out);
 
-  // The same for `thin_rows` rows of A that are contiguous along the depth and stay where they are: packing pays only when B is wide.
+  // The same for `thin_rows` (at most 8) rows of A that are contiguous along the depth and stay where they are: no packing, and as quick.
   int thin_rows;
-  void (*multiply_thin)(int64_t depth, const T* const* a, const T* b, T* c, int64_t ldc, bool add);
+  void (*multiply_thin[2])(int64_t depth, const T* const* a, const T* b, int64_t b_step, T* c, int64_t ldc, bool add);
 
   void (*small)(const SmallProduct<T>& product);
   // out[i][j] = a[i] . b[j] for up to kInnerTile vectors of each, all contiguous; out has kInnerTile columns.

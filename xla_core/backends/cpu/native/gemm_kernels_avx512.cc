@@ -2,7 +2,7 @@
 #include "xla_core/backends/cpu/native/gemm_kernels.h"
 
 #define ARM_VECTOR_BYTES 64
-#define ARM_TILE_ROWS 14
+#define ARM_TILE_ROWS 8
 #define ARM_THIN_ROWS 8
 #include "xla_core/backends/cpu/native/gemm_kernels.inc"
 

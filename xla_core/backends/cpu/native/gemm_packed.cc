@@ -10,14 +10,15 @@
 namespace armillary::native {
 namespace {
 
-// Depth of a packed block: fixed, since it decides the order of summation. One panel of A (14 x 384) stays in L1.
+// Depth of a packed block: fixed, since it decides the order of summation. A panel of A (8 x 384) and one of B (384 x 32) share L1 and L2.
 constexpr int64_t kDepthBlock = 384;
-// A block of A (about 168 x 384) stays in L2 together with the panels of B (384 x 512) that stream by.
-constexpr int64_t kRowTilesPerBlock = 12;
+// A block of A (about 160 x 384) stays in L2 while the panels of B (384 x 512) stream by.
+constexpr int64_t kRowTilesPerBlock = 20;
 constexpr int64_t kMaxColumns = 512;
-constexpr int64_t kMaxRowTiles = 36;
-// With at most this many panels of B, a row of A is read too seldom to be packed.
-constexpr int64_t kThinPanels = 4;
+constexpr int64_t kMaxRowTiles = 60;
+// So few tiles of A read a column of B too seldom for packing to pay.
+constexpr int64_t kThinTiles = 4;
+constexpr int64_t kMaxThinRows = 8;
 
 PackSource pack_source(DType accumulator, const GemmSide& side, const std::byte* data, int64_t batch) {
   PackSource s;
@@ -49,16 +50,23 @@ class Packed {
   }
 
  private:
+  // The columns of a tile over one block of the depth.
+  struct Panel {
+    const T* data;
+    int64_t step;
+  };
+
   struct Scratch {
     T* a;
     T* b;
     T* c;
+    Panel panels[kMaxColumns / 4];
     alignas(64) T tile[16 * 32];
   };
   Scratch make_scratch() const {
     const int64_t depth = std::min(kDepthBlock, p_.depth());
     return {thread_scratch_of<T>(0, kRowTilesPerBlock * k_.rows * depth), thread_scratch_of<T>(1, (cols_per_task_ + k_.cols) * depth),
-            direct_ ? nullptr : thread_scratch_of<T>(2, (rows_per_task_ + k_.rows) * cols_per_task_), {}};
+            direct_ ? nullptr : thread_scratch_of<T>(2, (rows_per_task_ + k_.rows) * cols_per_task_), {}, {}};
   }
 
   // Enough tasks for every thread, but tasks so large that packing stays cheap.
@@ -80,8 +88,8 @@ class Packed {
     const int64_t depth = p_.depth();
     for (int64_t k = 0; k < depth || k == 0; k += kDepthBlock) {
       const Range ks{k, std::min(depth, k + kDepthBlock)};
-      pack_b(s, batch, cols, ks);
-      if (cols.size() <= kThinPanels * k_.cols && p_.a_is_plain() && is_run(p_.a.depth, k, ks.size())) {
+      pack_b(s, batch, rows, cols, ks);
+      if (p_.a_is_plain() && is_run(p_.a.depth, k, ks.size())) {
         multiply_thin(s, batch, rows, cols, ks);
         continue;
       }
@@ -106,14 +114,28 @@ class Packed {
     }
   }
 
-  void pack_b(Scratch& s, int64_t batch, Range cols, Range ks) const {
+  // B's rows are read where they lie when few tiles of A meet them; narrower panels than a tile are always packed, since tiles read whole vectors.
+  Panel panel_in_place(int64_t batch, Range rows, Range cols, Range ks) const {
+    if (rows.size() > kThinTiles * k_.rows || cols.size() < k_.cols || ks.size() == 0 || !p_.b_is_plain()) return {nullptr, 0};
+    if (!is_run(p_.b.outer, cols.begin, cols.size()) || !is_uniform(p_.b.depth, ks.begin, ks.size())) return {nullptr, 0};
+    const int64_t* depths = p_.b.depth.offsets.data() + ks.begin;
+    return {p_.b_at(batch) + p_.b.outer.offsets[cols.begin] + depths[0], ks.size() > 1 ? depths[1] - depths[0] : 0};
+  }
+
+  void pack_b(Scratch& s, int64_t batch, Range rows, Range cols, Range ks) const {
     PackSource source = pack_source(kAccumulator<T>, p_.b, p_.b_data, batch);
     source.depths = p_.b.depth.offsets.data() + ks.begin;
     source.depth_count = ks.size();
     for (int64_t c = cols.begin; c < cols.end; c += k_.cols) {
+      Panel& panel = s.panels[(c - cols.begin) / k_.cols];
+      const Range part{c, std::min(cols.end, c + k_.cols)};
+      panel = panel_in_place(batch, rows, part, ks);
+      if (panel.data != nullptr) continue;
+      T* packed = s.b + (c - cols.begin) * ks.size();
       source.lanes = p_.b.outer.offsets.data() + c;
-      source.lane_count = std::min<int64_t>(k_.cols, cols.end - c);
-      k_.pack_b(source, s.b + (c - cols.begin) * ks.size());
+      source.lane_count = part.size();
+      k_.pack_b(source, packed);
+      panel = {packed, k_.cols};
     }
   }
 
@@ -141,24 +163,29 @@ class Packed {
     for (int64_t r = rows.begin; r < rows.end; r += k_.rows) {
       const T* a = s.a + (r - rows.begin) * ks.size();
       for (int64_t c = cols.begin; c < cols.end; c += k_.cols) {
-        const T* b = s.b + (c - cols.begin) * ks.size();
-        run_tile(s, batch, {r, std::min(rows.end, r + k_.rows)}, k_.rows, first_row, {c, std::min(cols.end, c + k_.cols)}, cols.begin, ks.begin > 0,
-                 [&](T* out, int64_t ld, bool add) { k_.multiply(ks.size(), a, b, out, ld, add); });
+        const Panel& b = s.panels[(c - cols.begin) / k_.cols];
+        const Range tile{c, std::min(cols.end, c + k_.cols)};
+        run_tile(s, batch, {r, std::min(rows.end, r + k_.rows)}, k_.rows, first_row, tile, cols.begin, ks.begin > 0,
+                 [&](T* out, int64_t ld, bool add) { k_.multiply[is_wide(tile)](ks.size(), a, b.data, b.step, out, ld, add); });
       }
     }
   }
+
+  // One vector is enough for the columns of a narrow tile.
+  bool is_wide(Range cols) const { return cols.size() > k_.cols / 2; }
 
   // A's rows are read where they lie; the last tile repeats its last row to be whole.
   void multiply_thin(Scratch& s, int64_t batch, Range rows, Range cols, Range ks) const {
     const T* base = p_.a_at(batch) + (ks.size() > 0 ? p_.a.depth.offsets[ks.begin] : 0);
     const int64_t tile_rows = k_.thin_rows;
     for (int64_t r = rows.begin; r < rows.end; r += tile_rows) {
-      const T* a[16];
+      const T* a[kMaxThinRows];
       for (int64_t i = 0; i < tile_rows; ++i) a[i] = base + p_.a.outer.offsets[std::min(rows.end - 1, r + i)];
       for (int64_t c = cols.begin; c < cols.end; c += k_.cols) {
-        const T* b = s.b + (c - cols.begin) * ks.size();
-        run_tile(s, batch, {r, std::min(rows.end, r + tile_rows)}, tile_rows, rows.begin, {c, std::min(cols.end, c + k_.cols)}, cols.begin,
-                 ks.begin > 0, [&](T* out, int64_t ld, bool add) { k_.multiply_thin(ks.size(), a, b, out, ld, add); });
+        const Panel& b = s.panels[(c - cols.begin) / k_.cols];
+        const Range tile{c, std::min(cols.end, c + k_.cols)};
+        run_tile(s, batch, {r, std::min(rows.end, r + tile_rows)}, tile_rows, rows.begin, tile, cols.begin, ks.begin > 0,
+                 [&](T* out, int64_t ld, bool add) { k_.multiply_thin[is_wide(tile)](ks.size(), a, b.data, b.step, out, ld, add); });
       }
     }
   }
