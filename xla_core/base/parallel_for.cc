@@ -1,4 +1,5 @@
-// The thread pool behind parallel_for: workers sleep between jobs, the caller works too, and nothing is joined at process exit.
+// The thread pool behind parallel_for: workers sleep between jobs, the caller works too, and nothing is
+// joined at process exit.
 #include "xla_core/base/parallel_for.h"
 
 #include <pthread.h>
@@ -18,7 +19,8 @@
 namespace armillary {
 namespace {
 
-// Chunks per thread: enough that a late thread does not hold up the rest, few enough that claiming one costs nothing.
+// Chunks per thread: enough that a late thread does not hold up the rest, few enough that claiming one costs
+// nothing.
 constexpr int64_t kChunksPerThread = 4;
 // A worker looks this often for the next job before it sleeps: programs come as bursts of short kernels.
 constexpr int kSpins = 1000;
@@ -59,7 +61,8 @@ class Pool {
 
   int size() const { return static_cast<int>(workers_.size()) + 1; }
 
-  // False when another thread's job has the pool: the caller then runs its loop alone, which can never deadlock.
+  // False when another thread's job has the pool: the caller then runs its loop alone, which can never
+  // deadlock.
   bool try_run(Job& job) {
     std::unique_lock<std::mutex> owner(owner_, std::try_to_lock);
     if (!owner.owns_lock()) return false;
@@ -130,7 +133,8 @@ struct State {
 };
 State& state() {
   alignas(State) static unsigned char storage[sizeof(State)];
-  // A forked child has none of the parent's threads, and its locks may be held by threads that are gone: it starts afresh, with the same count.
+  // A forked child has none of the parent's threads, and its locks may be held by threads that are gone: it
+  // starts afresh, with the same count.
   static State* const instance = [] {
     State* s = new (storage) State;
     pthread_atfork(nullptr, nullptr, [] {
@@ -174,7 +178,8 @@ void set_num_threads(int n) {
   if (Pool* old = s.pool.exchange(nullptr)) old->stop();
 }
 
-void parallel_for(int64_t extent, int64_t grain, const std::function<void(int64_t begin, int64_t end)>& body) {
+void parallel_for(int64_t extent, int64_t grain,
+                  const std::function<void(int64_t begin, int64_t end)>& body) {
   if (extent <= 0) return;
   grain = std::max<int64_t>(1, grain);
   const int64_t chunks = std::min(extent / grain, num_threads() * kChunksPerThread);

@@ -35,7 +35,8 @@ TEST(ParallelFor, ranges_hold_at_least_grain_iterations) {
 
 TEST(ParallelFor, carries_the_first_exception_to_the_caller) {
   set_num_threads(4);
-  EXPECT_THROW(parallel_for(1000, 1, [](int64_t, int64_t) { throw std::runtime_error("x"); }), std::runtime_error);
+  EXPECT_THROW(parallel_for(1000, 1, [](int64_t, int64_t) { throw std::runtime_error("x"); }),
+               std::runtime_error);
   std::atomic<int64_t> sum{0};
   parallel_for(10, 1, [&](int64_t b, int64_t e) { sum += e - b; });
   EXPECT_EQ(sum.load(), 10);
@@ -61,7 +62,8 @@ TEST(ParallelFor, many_threads_may_call_at_once) {
   std::vector<std::thread> callers;
   for (int t = 0; t < 6; ++t)
     callers.emplace_back([&] {
-      for (int round = 0; round < 200; ++round) parallel_for(100, 1, [&](int64_t b, int64_t e) { sum += e - b; });
+      for (int round = 0; round < 200; ++round)
+        parallel_for(100, 1, [&](int64_t b, int64_t e) { sum += e - b; });
     });
   for (auto& c : callers) c.join();
   EXPECT_EQ(sum.load(), 6 * 200 * 100);

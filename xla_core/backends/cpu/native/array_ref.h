@@ -27,7 +27,8 @@ struct ArrayRef {
   }
 };
 
-// Machine code of a computation over scalars: buffers are its operands in order, then its results; runs once with range [0, 1).
+// Machine code of a computation over scalars: buffers are its operands in order, then its results; runs once
+// with range [0, 1).
 using ScalarFn = void (*)(std::byte* const* buffers, int64_t begin, int64_t end);
 
 inline int64_t product(std::span<const int64_t> dims) {

@@ -24,9 +24,11 @@ struct F16 {
 };
 
 template <class T>
-constexpr bool is_real_float = std::is_floating_point_v<T> || std::is_same_v<T, Bf16> || std::is_same_v<T, F16>;
+constexpr bool is_real_float =
+    std::is_floating_point_v<T> || std::is_same_v<T, Bf16> || std::is_same_v<T, F16>;
 
-// The type in which T computes: a single operation in f32, rounded once, is the right result for bf16 and f16.
+// The type in which T computes: a single operation in f32, rounded once, is the right result for bf16 and
+// f16.
 template <class T>
 using Wide = std::conditional_t<std::is_same_v<T, Bf16> || std::is_same_v<T, F16>, float, T>;
 
@@ -80,7 +82,8 @@ template <class T, class F>
 void run(std::byte* result, const std::byte* update, int64_t n) {
   T* r = reinterpret_cast<T*>(result);
   const T* u = reinterpret_cast<const T*>(update);
-  for (int64_t i = 0; i < n; ++i) r[i] = static_cast<T>(F::apply(static_cast<Wide<T>>(r[i]), static_cast<Wide<T>>(u[i])));
+  for (int64_t i = 0; i < n; ++i)
+    r[i] = static_cast<T>(F::apply(static_cast<Wide<T>>(r[i]), static_cast<Wide<T>>(u[i])));
 }
 
 template <size_t Bytes>
@@ -113,11 +116,16 @@ CombineRun run_of_signed(Combiner c) {
 
 CombineRun assign_of(DType d) {
   switch (byte_size(d)) {
-    case 1: return assign<1>;
-    case 2: return assign<2>;
-    case 4: return assign<4>;
-    case 8: return assign<8>;
-    default: return assign<16>;
+    case 1:
+      return assign<1>;
+    case 2:
+      return assign<2>;
+    case 4:
+      return assign<4>;
+    case 8:
+      return assign<8>;
+    default:
+      return assign<16>;
   }
 }
 
@@ -126,24 +134,39 @@ CombineRun assign_of(DType d) {
 CombineRun combine_run(Combiner c, DType d) {
   if (c == Combiner::kAssign) return assign_of(d);
   switch (d) {
-    case DType::kF32: return run_of<float>(c);
-    case DType::kF64: return run_of<double>(c);
-    case DType::kBF16: return run_of<Bf16>(c);
-    case DType::kF16: return run_of<F16>(c);
-    case DType::kC64: return run_of<std::complex<float>>(c);
-    case DType::kC128: return run_of<std::complex<double>>(c);
-    case DType::kS8: return run_of_signed<int8_t>(c);
-    case DType::kS16: return run_of_signed<int16_t>(c);
-    case DType::kS32: return run_of_signed<int32_t>(c);
-    case DType::kS64: return run_of_signed<int64_t>(c);
-    case DType::kU8: return run_of<uint8_t>(c);
-    case DType::kU16: return run_of<uint16_t>(c);
-    case DType::kU32: return run_of<uint32_t>(c);
-    case DType::kU64: return run_of<uint64_t>(c);
+    case DType::kF32:
+      return run_of<float>(c);
+    case DType::kF64:
+      return run_of<double>(c);
+    case DType::kBF16:
+      return run_of<Bf16>(c);
+    case DType::kF16:
+      return run_of<F16>(c);
+    case DType::kC64:
+      return run_of<std::complex<float>>(c);
+    case DType::kC128:
+      return run_of<std::complex<double>>(c);
+    case DType::kS8:
+      return run_of_signed<int8_t>(c);
+    case DType::kS16:
+      return run_of_signed<int16_t>(c);
+    case DType::kS32:
+      return run_of_signed<int32_t>(c);
+    case DType::kS64:
+      return run_of_signed<int64_t>(c);
+    case DType::kU8:
+      return run_of<uint8_t>(c);
+    case DType::kU16:
+      return run_of<uint16_t>(c);
+    case DType::kU32:
+      return run_of<uint32_t>(c);
+    case DType::kU64:
+      return run_of<uint64_t>(c);
     case DType::kPred:  // bytes 0 and 1
       if (c == Combiner::kOr || c == Combiner::kMaximum || c == Combiner::kAdd) return run<uint8_t, Or>;
       return c == Combiner::kFunction ? nullptr : run<uint8_t, And>;
-    default: return nullptr;
+    default:
+      return nullptr;
   }
 }
 

@@ -27,32 +27,37 @@ Axis interleaved(const Axis& axis) {
   return Axis::of(std::move(offsets));
 }
 
-// B of one batch element as real matrix [2 depth, 2 columns]: rows (re, im) and (-im, re), so that a real product with A's (re, im) pairs gives
-// C's (re, im) pairs.
+// B of one batch element as real matrix [2 depth, 2 columns]: rows (re, im) and (-im, re), so that a real
+// product with A's (re, im) pairs gives C's (re, im) pairs.
 template <class R>
 void expand(const GemmSide& b, const std::complex<R>* data, R* out) {
   const int64_t n = b.outer.size();
-  parallel_for(b.depth.size(), std::max<int64_t>(1, 8192 / std::max<int64_t>(1, n)), [&](int64_t begin, int64_t end) {
-    for (int64_t k = begin; k < end; ++k) {
-      R* even = out + k * 4 * n;
-      R* odd = even + 2 * n;
-      for (int64_t j = 0; j < n; ++j) {
-        const std::complex<R> v = data[b.depth.offsets[k] + b.outer.offsets[j]];
-        even[2 * j] = v.real();
-        even[2 * j + 1] = v.imag();
-        odd[2 * j] = -v.imag();
-        odd[2 * j + 1] = v.real();
-      }
-    }
-  });
+  parallel_for(b.depth.size(), std::max<int64_t>(1, 8192 / std::max<int64_t>(1, n)),
+               [&](int64_t begin, int64_t end) {
+                 for (int64_t k = begin; k < end; ++k) {
+                   R* even = out + k * 4 * n;
+                   R* odd = even + 2 * n;
+                   for (int64_t j = 0; j < n; ++j) {
+                     const std::complex<R> v = data[b.depth.offsets[k] + b.outer.offsets[j]];
+                     even[2 * j] = v.real();
+                     even[2 * j + 1] = v.imag();
+                     odd[2 * j] = -v.imag();
+                     odd[2 * j + 1] = v.real();
+                   }
+                 }
+               });
 }
 
-// A complex product is a real one of twice the depth and twice the columns, which costs no more multiplications than four real products.
+// A complex product is a real one of twice the depth and twice the columns, which costs no more
+// multiplications than four real products.
 template <class R>
-void run(DType real, const GemmPlan& plan, const std::byte* a, const std::byte* b, std::byte* c, const Epilogue& epilogue) {
+void run(DType real, const GemmPlan& plan, const std::byte* a, const std::byte* b, std::byte* c,
+         const Epilogue& epilogue) {
   const int64_t n = plan.b.outer.size(), depth = plan.b.depth.size();
   auto scratch = std::make_unique_for_overwrite<R[]>(std::max<int64_t>(1, 4 * n * depth));
-  GemmPlan pairs{real, {real, doubled(plan.a.outer), interleaved(plan.a.depth), {}}, {real, steps(2 * n, 1), steps(2 * depth, 2 * n), steps(1, 1)},
+  GemmPlan pairs{real,
+                 {real, doubled(plan.a.outer), interleaved(plan.a.depth), {}},
+                 {real, steps(2 * n, 1), steps(2 * depth, 2 * n), steps(1, 1)},
                  {real, doubled(plan.c.rows), interleaved(plan.c.cols), {}}};
   for (int64_t i = 0; i < plan.c.batch.size(); ++i) {
     expand(plan.b, reinterpret_cast<const std::complex<R>*>(b) + plan.b.batch.offsets[i], scratch.get());
@@ -66,7 +71,8 @@ void run(DType real, const GemmPlan& plan, const std::byte* a, const std::byte* 
 
 }  // namespace
 
-void complex_gemm(const GemmPlan& plan, const std::byte* a, const std::byte* b, std::byte* c, const Epilogue& epilogue) {
+void complex_gemm(const GemmPlan& plan, const std::byte* a, const std::byte* b, std::byte* c,
+                  const Epilogue& epilogue) {
   if (plan.accumulator == DType::kC64) return run<float>(DType::kF32, plan, a, b, c, epilogue);
   run<double>(DType::kF64, plan, a, b, c, epilogue);
 }

@@ -1,5 +1,5 @@
-// Convolution with every attribute: any spatial rank, strides, padding of either sign, dilation of both operands, reversal, groups, any
-// dimension order, any dtype.
+// Convolution with every attribute: any spatial rank, strides, padding of either sign, dilation of both
+// operands, reversal, groups, any dimension order, any dtype.
 #pragma once
 
 #include <vector>
@@ -16,14 +16,17 @@ struct ConvSpec {
   int64_t feature_groups = 1, batch_groups = 1;
 };
 
-// Made once, run many times. Each convolution becomes a few products over lists of offsets (gemm.h): rows are output positions, the depth is
-// (kernel tap, input feature). Dilation of the input splits the output into phases, each of which sees only the taps that meet an element, so
-// no zero is ever multiplied. Padding is a copy of the input with a margin, made only when windows reach outside.
+// Made once, run many times. Each convolution becomes a few products over lists of offsets (gemm.h): rows are
+// output positions, the depth is (kernel tap, input feature). Dilation of the input splits the output into
+// phases, each of which sees only the taps that meet an element, so no zero is ever multiplied. Padding is a
+// copy of the input with a margin, made only when windows reach outside.
 class ConvPlan {
  public:
-  ConvPlan(const ArrayRef& input, const ArrayRef& kernel, const ConvSpec& spec, const ArrayRef& result);  // `data` is not looked at
+  ConvPlan(const ArrayRef& input, const ArrayRef& kernel, const ConvSpec& spec,
+           const ArrayRef& result);  // `data` is not looked at
 
-  void run(const std::byte* input, const std::byte* kernel, std::byte* result, const Epilogue& epilogue = nullptr) const;
+  void run(const std::byte* input, const std::byte* kernel, std::byte* result,
+           const Epilogue& epilogue = nullptr) const;
 
  private:
   struct Margin {
@@ -32,16 +35,17 @@ class ConvPlan {
 
   void run_depthwise(const float* input, const float* kernel, float* result, const Epilogue& epilogue) const;
 
-  ArrayRef input_, kernel_;            // without data
-  DType input_reads_, kernel_reads_;   // what the operands are converted to first
+  ArrayRef input_, kernel_;           // without data
+  DType input_reads_, kernel_reads_;  // what the operands are converted to first
   bool padded_ = false;
-  std::vector<Margin> margins_;        // per input dimension
+  std::vector<Margin> margins_;  // per input dimension
   Dims padded_dims_;
   std::vector<GemmPlan> phases_;
-  bool swapped_ = false;               // the plans compute the transposed product
-  bool depthwise_ = false;             // one phase, one feature a group, features side by side everywhere
+  bool swapped_ = false;    // the plans compute the transposed product
+  bool depthwise_ = false;  // one phase, one feature a group, features side by side everywhere
 };
 
-void convolution(const ArrayRef& input, const ArrayRef& kernel, const ConvSpec& spec, const ArrayRef& result, const Epilogue& epilogue = nullptr);
+void convolution(const ArrayRef& input, const ArrayRef& kernel, const ConvSpec& spec, const ArrayRef& result,
+                 const Epilogue& epilogue = nullptr);
 
 }  // namespace armillary::native

@@ -9,7 +9,8 @@ namespace armillary::native {
 namespace {
 
 int64_t output_size(int64_t input, const WindowDim& w) {
-  const int64_t base = input == 0 ? 0 : (input - 1) * w.lhs_dilate + 1, window = (w.size - 1) * w.rhs_dilate + 1;
+  const int64_t base = input == 0 ? 0 : (input - 1) * w.lhs_dilate + 1,
+                window = (w.size - 1) * w.rhs_dilate + 1;
   const int64_t padded = base + w.pad_low + w.pad_high;
   return w.size == 0 || padded < window ? 0 : (padded - window) / w.stride + 1;
 }
@@ -24,7 +25,8 @@ Dims result_dims(const Case& c) {
   Dims out(c.input.size());
   out[n.output_batch] = c.input[n.input_batch] / c.spec.batch_groups;
   out[n.output_feature] = c.kernel[n.kernel_output_feature];
-  for (size_t d = 0; d < n.input_spatial.size(); ++d) out[n.output_spatial[d]] = output_size(c.input[n.input_spatial[d]], c.spec.window.dims[d]);
+  for (size_t d = 0; d < n.input_spatial.size(); ++d)
+    out[n.output_spatial[d]] = output_size(c.input[n.input_spatial[d]], c.spec.window.dims[d]);
   return out;
 }
 
@@ -67,7 +69,8 @@ void naive(const Case& c, const Array& x, const Array& w, Array& y) {
 }
 
 void check(const Case& c, DType in = DType::kF32, DType ker = DType::kF32, DType out = DType::kF32) {
-  Array x = random_array(in, c.input, 5), w = random_array(ker, c.kernel, 6), y(out, result_dims(c)), want(out, result_dims(c));
+  Array x = random_array(in, c.input, 5), w = random_array(ker, c.kernel, 6), y(out, result_dims(c)),
+        want(out, result_dims(c));
   naive(c, x, w, want);
   for (int threads : {1, 3}) {
     set_num_threads(threads);
@@ -78,19 +81,31 @@ void check(const Case& c, DType in = DType::kF32, DType ker = DType::kF32, DType
 }
 
 ConvDims nhwc(int64_t spatial) {
-  ConvDims n{.input_batch = 0, .input_feature = spatial + 1, .kernel_input_feature = spatial, .kernel_output_feature = spatial + 1,
-             .output_batch = 0, .output_feature = spatial + 1};
-  for (int64_t d = 0; d < spatial; ++d) n.input_spatial.push_back(d + 1), n.kernel_spatial.push_back(d), n.output_spatial.push_back(d + 1);
+  ConvDims n{.input_batch = 0,
+             .input_feature = spatial + 1,
+             .kernel_input_feature = spatial,
+             .kernel_output_feature = spatial + 1,
+             .output_batch = 0,
+             .output_feature = spatial + 1};
+  for (int64_t d = 0; d < spatial; ++d)
+    n.input_spatial.push_back(d + 1), n.kernel_spatial.push_back(d), n.output_spatial.push_back(d + 1);
   return n;
 }
 ConvDims nchw(int64_t spatial) {
-  ConvDims n{.input_batch = 0, .input_feature = 1, .kernel_input_feature = 1, .kernel_output_feature = 0, .output_batch = 0, .output_feature = 1};
-  for (int64_t d = 0; d < spatial; ++d) n.input_spatial.push_back(d + 2), n.kernel_spatial.push_back(d + 2), n.output_spatial.push_back(d + 2);
+  ConvDims n{.input_batch = 0,
+             .input_feature = 1,
+             .kernel_input_feature = 1,
+             .kernel_output_feature = 0,
+             .output_batch = 0,
+             .output_feature = 1};
+  for (int64_t d = 0; d < spatial; ++d)
+    n.input_spatial.push_back(d + 2), n.kernel_spatial.push_back(d + 2), n.output_spatial.push_back(d + 2);
   return n;
 }
 
 TEST(Conv, plain_convolutions_of_both_common_layouts) {
-  const WindowDim three{.size = 3, .pad_low = 1, .pad_high = 1}, strided{.size = 3, .stride = 2, .pad_low = 0, .pad_high = 1};
+  const WindowDim three{.size = 3, .pad_low = 1, .pad_high = 1},
+      strided{.size = 3, .stride = 2, .pad_low = 0, .pad_high = 1};
   check({{2, 9, 10, 5}, {3, 3, 5, 40}, {{{three, three}}, nhwc(2)}});
   check({{2, 5, 9, 10}, {40, 5, 3, 3}, {{{three, three}}, nchw(2)}});
   check({{2, 9, 10, 5}, {3, 3, 5, 40}, {{{strided, three}}, nhwc(2)}});
@@ -124,7 +139,9 @@ TEST(Conv, every_dtype_matches_the_definition) {
 
 TEST(Conv, random_attributes_match_the_definition) {
   std::mt19937 rng(7);
-  auto pick = [&](int64_t low, int64_t high) { return std::uniform_int_distribution<int64_t>(low, high)(rng); };
+  auto pick = [&](int64_t low, int64_t high) {
+    return std::uniform_int_distribution<int64_t>(low, high)(rng);
+  };
   for (int round = 0; round < 600; ++round) {
     SCOPED_TRACE("round " + std::to_string(round));
     const int64_t spatial = pick(0, 3);
@@ -137,8 +154,12 @@ TEST(Conv, random_attributes_match_the_definition) {
       std::shuffle(o.begin(), o.end(), rng);
     }
     ConvDims& n = c.spec.dims;
-    n = {.input_batch = order[0][0], .input_feature = order[0][1], .kernel_input_feature = order[1][0], .kernel_output_feature = order[1][1],
-         .output_batch = order[2][0], .output_feature = order[2][1]};
+    n = {.input_batch = order[0][0],
+         .input_feature = order[0][1],
+         .kernel_input_feature = order[1][0],
+         .kernel_output_feature = order[1][1],
+         .output_batch = order[2][0],
+         .output_feature = order[2][1]};
     c.input.resize(spatial + 2);
     c.kernel.resize(spatial + 2);
     const int64_t features = pick(1, 3);
@@ -150,8 +171,13 @@ TEST(Conv, random_attributes_match_the_definition) {
       n.input_spatial.push_back(order[0][d + 2]);
       n.kernel_spatial.push_back(order[1][d + 2]);
       n.output_spatial.push_back(order[2][d + 2]);
-      WindowDim w{.size = pick(1, 4), .stride = pick(1, 3), .pad_low = pick(-2, 4), .pad_high = pick(-2, 4), .lhs_dilate = pick(1, 3),
-                  .rhs_dilate = pick(1, 3), .reversal = pick(0, 1) == 1};
+      WindowDim w{.size = pick(1, 4),
+                  .stride = pick(1, 3),
+                  .pad_low = pick(-2, 4),
+                  .pad_high = pick(-2, 4),
+                  .lhs_dilate = pick(1, 3),
+                  .rhs_dilate = pick(1, 3),
+                  .reversal = pick(0, 1) == 1};
       c.input[n.input_spatial[d]] = pick(1, 7);
       c.kernel[n.kernel_spatial[d]] = w.size;
       c.spec.window.dims.push_back(w);

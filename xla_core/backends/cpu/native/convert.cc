@@ -39,8 +39,10 @@ To cast_value(From v) {
   } else if constexpr (std::is_integral_v<To> && std::is_floating_point_v<From>) {
     using S = std::make_signed_t<To>;  // saturating, NaN gives 0
     if (std::isnan(v)) return 0;
-    if (v <= static_cast<From>(std::numeric_limits<S>::min())) return static_cast<To>(std::numeric_limits<S>::min());
-    if (v >= -static_cast<From>(std::numeric_limits<S>::min())) return static_cast<To>(std::numeric_limits<S>::max());
+    if (v <= static_cast<From>(std::numeric_limits<S>::min()))
+      return static_cast<To>(std::numeric_limits<S>::min());
+    if (v >= -static_cast<From>(std::numeric_limits<S>::min()))
+      return static_cast<To>(std::numeric_limits<S>::max());
     return static_cast<To>(static_cast<S>(v));
   } else {
     return static_cast<To>(v);
@@ -95,26 +97,31 @@ template <class From>
 void narrow_small_integer(const From* source, int64_t n, DType to, std::byte* out) {
   const int bits = bit_width(to);
   for (int64_t i = 0; i < n; ++i) {
-    int64_t v = is_signed(to) ? saturate<int64_t>(source[i]) : static_cast<int64_t>(saturate<uint64_t>(source[i]));
+    int64_t v =
+        is_signed(to) ? saturate<int64_t>(source[i]) : static_cast<int64_t>(saturate<uint64_t>(source[i]));
     if constexpr (std::is_floating_point_v<From>) {
       const int64_t low = is_signed(to) ? -(int64_t{1} << (bits - 1)) : 0;
       v = std::clamp(v, low, low + (int64_t{1} << bits) - 1);
     }
-    out[i] = static_cast<std::byte>(is_signed(to) ? sign_extend(static_cast<uint8_t>(v), bits) : v & ((1 << bits) - 1));
+    out[i] = static_cast<std::byte>(is_signed(to) ? sign_extend(static_cast<uint8_t>(v), bits)
+                                                  : v & ((1 << bits) - 1));
   }
 }
 
 template <class From>
 void narrow_float(const From* source, int64_t n, DType to, std::byte* out) {
   if (byte_size(to) == 1) {
-    for (int64_t i = 0; i < n; ++i) out[i] = static_cast<std::byte>(encode_float(to, static_cast<double>(source[i])));
+    for (int64_t i = 0; i < n; ++i)
+      out[i] = static_cast<std::byte>(encode_float(to, static_cast<double>(source[i])));
     return;
   }
   uint16_t* half = reinterpret_cast<uint16_t*>(out);
   if constexpr (std::is_same_v<From, float>) {
-    for (int64_t i = 0; i < n; ++i) half[i] = to == DType::kBF16 ? float_to_bf16(source[i]) : float_to_f16(source[i]);
+    for (int64_t i = 0; i < n; ++i)
+      half[i] = to == DType::kBF16 ? float_to_bf16(source[i]) : float_to_f16(source[i]);
   } else {
-    for (int64_t i = 0; i < n; ++i) half[i] = static_cast<uint16_t>(encode_float(to, static_cast<double>(source[i])));
+    for (int64_t i = 0; i < n; ++i)
+      half[i] = static_cast<uint16_t>(encode_float(to, static_cast<double>(source[i])));
   }
 }
 
@@ -127,18 +134,30 @@ void narrow_as(const From* source, int64_t n, std::byte* out) {
 template <class From>
 void narrow_real(const From* source, int64_t n, DType to, std::byte* out) {
   switch (to) {
-    case DType::kF32: return narrow_as<float>(source, n, out);
-    case DType::kF64: return narrow_as<double>(source, n, out);
-    case DType::kC64: return narrow_as<std::complex<float>>(source, n, out);
-    case DType::kC128: return narrow_as<std::complex<double>>(source, n, out);
-    case DType::kS8: return narrow_integer<int8_t>(source, n, out);
-    case DType::kU8: return narrow_integer<uint8_t>(source, n, out);
-    case DType::kS16: return narrow_integer<int16_t>(source, n, out);
-    case DType::kU16: return narrow_integer<uint16_t>(source, n, out);
-    case DType::kS32: return narrow_integer<int32_t>(source, n, out);
-    case DType::kU32: return narrow_integer<uint32_t>(source, n, out);
-    case DType::kS64: return narrow_integer<int64_t>(source, n, out);
-    case DType::kU64: return narrow_integer<uint64_t>(source, n, out);
+    case DType::kF32:
+      return narrow_as<float>(source, n, out);
+    case DType::kF64:
+      return narrow_as<double>(source, n, out);
+    case DType::kC64:
+      return narrow_as<std::complex<float>>(source, n, out);
+    case DType::kC128:
+      return narrow_as<std::complex<double>>(source, n, out);
+    case DType::kS8:
+      return narrow_integer<int8_t>(source, n, out);
+    case DType::kU8:
+      return narrow_integer<uint8_t>(source, n, out);
+    case DType::kS16:
+      return narrow_integer<int16_t>(source, n, out);
+    case DType::kU16:
+      return narrow_integer<uint16_t>(source, n, out);
+    case DType::kS32:
+      return narrow_integer<int32_t>(source, n, out);
+    case DType::kU32:
+      return narrow_integer<uint32_t>(source, n, out);
+    case DType::kS64:
+      return narrow_integer<int64_t>(source, n, out);
+    case DType::kU64:
+      return narrow_integer<uint64_t>(source, n, out);
     case DType::kPred:
       for (int64_t i = 0; i < n; ++i) out[i] = static_cast<std::byte>(source[i] != From(0));
       return;
@@ -152,7 +171,8 @@ template <class T>
 std::array<T, 256> make_table(DType dtype) {
   std::array<T, 256> table;
   for (int b = 0; b < 256; ++b)
-    table[b] = is_float(dtype) ? static_cast<T>(decode_float(dtype, b)) : static_cast<T>(byte_integer(dtype, static_cast<uint8_t>(b)));
+    table[b] = is_float(dtype) ? static_cast<T>(decode_float(dtype, b))
+                               : static_cast<T>(byte_integer(dtype, static_cast<uint8_t>(b)));
   return table;
 }
 
@@ -183,16 +203,26 @@ const uint32_t* byte_table_u32(DType dtype) { return table_of<uint32_t>(dtype); 
 template <class To>
 void widen(DType from, const std::byte* source, int64_t n, To* out) {
   switch (from) {
-    case DType::kF32: return widen_as<To, float>(source, n, out);
-    case DType::kF64: return widen_as<To, double>(source, n, out);
-    case DType::kBF16: return widen_half(source, n, out, bf16_to_float);
-    case DType::kF16: return widen_half(source, n, out, f16_to_float);
-    case DType::kS16: return widen_as<To, int16_t>(source, n, out);
-    case DType::kU16: return widen_as<To, uint16_t>(source, n, out);
-    case DType::kS32: return widen_as<To, int32_t>(source, n, out);
-    case DType::kU32: return widen_as<To, uint32_t>(source, n, out);
-    case DType::kS64: return widen_as<To, int64_t>(source, n, out);
-    case DType::kU64: return widen_as<To, uint64_t>(source, n, out);
+    case DType::kF32:
+      return widen_as<To, float>(source, n, out);
+    case DType::kF64:
+      return widen_as<To, double>(source, n, out);
+    case DType::kBF16:
+      return widen_half(source, n, out, bf16_to_float);
+    case DType::kF16:
+      return widen_half(source, n, out, f16_to_float);
+    case DType::kS16:
+      return widen_as<To, int16_t>(source, n, out);
+    case DType::kU16:
+      return widen_as<To, uint16_t>(source, n, out);
+    case DType::kS32:
+      return widen_as<To, int32_t>(source, n, out);
+    case DType::kU32:
+      return widen_as<To, uint32_t>(source, n, out);
+    case DType::kS64:
+      return widen_as<To, int64_t>(source, n, out);
+    case DType::kU64:
+      return widen_as<To, uint64_t>(source, n, out);
     case DType::kC64:
       if constexpr (is_complex_value<To>) return widen_as<To, std::complex<float>>(source, n, out);
       break;
@@ -232,13 +262,26 @@ ArrayRef converted(const ArrayRef& array, DType to, std::unique_ptr<std::byte[]>
   if (array.dtype == to) return array;
   storage = std::make_unique_for_overwrite<std::byte[]>(std::max<int64_t>(1, array.size() * byte_size(to)));
   switch (to) {
-    case DType::kF32: convert_parallel<float>(array, storage.get()); break;
-    case DType::kF64: convert_parallel<double>(array, storage.get()); break;
-    case DType::kU32: convert_parallel<uint32_t>(array, storage.get()); break;
-    case DType::kU64: convert_parallel<uint64_t>(array, storage.get()); break;
-    case DType::kC64: convert_parallel<std::complex<float>>(array, storage.get()); break;
-    case DType::kC128: convert_parallel<std::complex<double>>(array, storage.get()); break;
-    default: throw internal_error("{} is no accumulator", to_string(to));
+    case DType::kF32:
+      convert_parallel<float>(array, storage.get());
+      break;
+    case DType::kF64:
+      convert_parallel<double>(array, storage.get());
+      break;
+    case DType::kU32:
+      convert_parallel<uint32_t>(array, storage.get());
+      break;
+    case DType::kU64:
+      convert_parallel<uint64_t>(array, storage.get());
+      break;
+    case DType::kC64:
+      convert_parallel<std::complex<float>>(array, storage.get());
+      break;
+    case DType::kC128:
+      convert_parallel<std::complex<double>>(array, storage.get());
+      break;
+    default:
+      throw internal_error("{} is no accumulator", to_string(to));
   }
   return {to, array.dims, storage.get()};
 }

@@ -15,9 +15,12 @@ using Handler = void (*)(const LapackCall&);
 
 Handler find_handler(std::string_view target) {
   constexpr std::string_view kPrefix = "lapack_", kSuffix = "_ffi", kTypes = "sdcz";
-  if (!target.starts_with(kPrefix) || !target.ends_with(kSuffix) || target.size() < kPrefix.size() + kSuffix.size() + 2) return nullptr;
+  if (!target.starts_with(kPrefix) || !target.ends_with(kSuffix) ||
+      target.size() < kPrefix.size() + kSuffix.size() + 2)
+    return nullptr;
   const size_t type = kTypes.find(target[kPrefix.size()]);
-  const std::string_view name = target.substr(kPrefix.size() + 1, target.size() - kPrefix.size() - kSuffix.size() - 1);
+  const std::string_view name =
+      target.substr(kPrefix.size() + 1, target.size() - kPrefix.size() - kSuffix.size() - 1);
   if (type == std::string_view::npos) return nullptr;
   for (std::span<const LapackRow> rows : {lapack_factorizations(), lapack_decompositions()})
     for (const LapackRow& row : rows)
@@ -52,7 +55,9 @@ std::map<std::string, int64_t, std::less<>> parse_attributes(std::string_view te
   return out;
 }
 
-void LapackCall::fail(const std::string& message) const { throw user_error("custom-call to {}: {}", target, message); }
+void LapackCall::fail(const std::string& message) const {
+  throw user_error("custom-call to {}: {}", target, message);
+}
 
 int64_t LapackCall::attribute(std::string_view name) const {
   const auto it = attributes.find(name);
@@ -66,13 +71,16 @@ int64_t LapackCall::attribute(std::string_view name, int64_t fallback) const {
 }
 
 void LapackCall::expect_counts(size_t operand_count, size_t result_count) const {
-  if (operands.size() != operand_count) fail(fmt::format("{} operands, but it takes {}", operands.size(), operand_count));
-  if (results.size() != result_count) fail(fmt::format("{} results, but it gives {}", results.size(), result_count));
+  if (operands.size() != operand_count)
+    fail(fmt::format("{} operands, but it takes {}", operands.size(), operand_count));
+  if (results.size() != result_count)
+    fail(fmt::format("{} results, but it gives {}", results.size(), result_count));
 }
 
 void LapackCall::expect(const ArrayRef& array, DType dtype, const Dims& dims, std::string_view what) const {
   if (array.dtype == dtype && array.dims == dims) return;
-  fail(fmt::format("{} is {}, but needs {}", what, to_string(Shape(array.dtype, array.dims)), to_string(Shape(dtype, dims))));
+  fail(fmt::format("{} is {}, but needs {}", what, to_string(Shape(array.dtype, array.dims)),
+                   to_string(Shape(dtype, dims))));
 }
 
 Stack::Stack(const LapackCall& call, const ArrayRef& array) {
@@ -98,7 +106,8 @@ bool knows_custom_call(std::string_view target, std::string* why) {
   return false;
 }
 
-bool run_custom_call(std::string_view target, const std::string& backend_config, std::span<const ArrayRef> operands, std::span<const ArrayRef> results,
+bool run_custom_call(std::string_view target, const std::string& backend_config,
+                     std::span<const ArrayRef> operands, std::span<const ArrayRef> results,
                      std::string* error) {
   *error = fmt::format("unsupported: custom-call to {}", target);
   if (!knows_custom_call(target, error)) return false;

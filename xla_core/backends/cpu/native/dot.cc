@@ -56,9 +56,11 @@ DotPlan::DotPlan(const ArrayRef& lhs, const ArrayRef& rhs, const DotDims& dims, 
   if (swapped_) plan_ = transposed(plan_);
 }
 
-void DotPlan::run(const std::byte* lhs, const std::byte* rhs, std::byte* result, const Epilogue& epilogue) const {
+void DotPlan::run(const std::byte* lhs, const std::byte* rhs, std::byte* result,
+                  const Epilogue& epilogue) const {
   std::unique_ptr<std::byte[]> lhs_storage, rhs_storage;
-  auto readable = [](const ArrayRef& like, const std::byte* data, DType to, std::unique_ptr<std::byte[]>& storage) -> const std::byte* {
+  auto readable = [](const ArrayRef& like, const std::byte* data, DType to,
+                     std::unique_ptr<std::byte[]>& storage) -> const std::byte* {
     if (like.dtype == to) return data;
     return converted({like.dtype, like.dims, const_cast<std::byte*>(data)}, to, storage).data;
   };
@@ -67,7 +69,8 @@ void DotPlan::run(const std::byte* lhs, const std::byte* rhs, std::byte* result,
   gemm(plan_, swapped_ ? b : a, swapped_ ? a : b, result, epilogue);
 }
 
-void dot(const ArrayRef& lhs, const ArrayRef& rhs, const DotDims& dims, const ArrayRef& result, const Epilogue& epilogue) {
+void dot(const ArrayRef& lhs, const ArrayRef& rhs, const DotDims& dims, const ArrayRef& result,
+         const Epilogue& epilogue) {
   DotPlan(lhs, rhs, dims, result).run(lhs.data, rhs.data, result.data, epilogue);
 }
 

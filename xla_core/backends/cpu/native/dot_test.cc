@@ -14,12 +14,16 @@ namespace {
 // Sums in double (or in wrapping integers) over every index, one element at a time.
 void check_dot(Array lhs, Array rhs, const DotDims& d, DType out, double tolerance) {
   Dims lhs_free, rhs_free, result_dims;
-  auto is_free = [](const Dims& a, const Dims& b, int64_t d) { return !std::ranges::count(a, d) && !std::ranges::count(b, d); };
+  auto is_free = [](const Dims& a, const Dims& b, int64_t d) {
+    return !std::ranges::count(a, d) && !std::ranges::count(b, d);
+  };
   for (int64_t b : d.lhs_batch) result_dims.push_back(lhs.dims()[b]);
   for (int64_t i = 0; i < lhs.rank(); ++i)
-    if (is_free(d.lhs_batch, d.lhs_contracting, i)) lhs_free.push_back(i), result_dims.push_back(lhs.dims()[i]);
+    if (is_free(d.lhs_batch, d.lhs_contracting, i))
+      lhs_free.push_back(i), result_dims.push_back(lhs.dims()[i]);
   for (int64_t i = 0; i < rhs.rank(); ++i)
-    if (is_free(d.rhs_batch, d.rhs_contracting, i)) rhs_free.push_back(i), result_dims.push_back(rhs.dims()[i]);
+    if (is_free(d.rhs_batch, d.rhs_contracting, i))
+      rhs_free.push_back(i), result_dims.push_back(rhs.dims()[i]);
   Dims depth_dims;
   for (int64_t k : d.lhs_contracting) depth_dims.push_back(lhs.dims()[k]);
   Array got(out, result_dims), want(out, result_dims);
@@ -57,32 +61,42 @@ TEST(Dot, plain_matrices_of_every_size_match_the_definition) {
   for (int64_t m : {1, 2, 5, 14, 33}) {
     for (int64_t n : {1, 3, 8, 31, 32, 70}) {
       for (int64_t k : {1, 7, 64, 400}) {
-        check_dot(random_array(DType::kF32, {m, k}, 1), random_array(DType::kF32, {k, n}, 2), {{}, {}, {1}, {0}}, DType::kF32, 2e-5);
-        check_dot(random_array(DType::kF64, {k, m}, 1), random_array(DType::kF64, {n, k}, 2), {{}, {}, {0}, {1}}, DType::kF64, 1e-12);
+        check_dot(random_array(DType::kF32, {m, k}, 1), random_array(DType::kF32, {k, n}, 2),
+                  {{}, {}, {1}, {0}}, DType::kF32, 2e-5);
+        check_dot(random_array(DType::kF64, {k, m}, 1), random_array(DType::kF64, {n, k}, 2),
+                  {{}, {}, {0}, {1}}, DType::kF64, 1e-12);
       }
     }
   }
 }
 
 TEST(Dot, large_matrices_cross_every_block_boundary) {
-  check_dot(random_array(DType::kF32, {203, 801}, 1), random_array(DType::kF32, {801, 530}, 2), {{}, {}, {1}, {0}}, DType::kF32, 2e-5);
-  check_dot(random_array(DType::kF32, {801, 203}, 1), random_array(DType::kF32, {530, 801}, 2), {{}, {}, {0}, {1}}, DType::kF32, 2e-5);
-  check_dot(random_array(DType::kBF16, {120, 500}, 1), random_array(DType::kBF16, {600, 500}, 2), {{}, {}, {1}, {1}}, DType::kBF16, 1e-2);
+  check_dot(random_array(DType::kF32, {203, 801}, 1), random_array(DType::kF32, {801, 530}, 2),
+            {{}, {}, {1}, {0}}, DType::kF32, 2e-5);
+  check_dot(random_array(DType::kF32, {801, 203}, 1), random_array(DType::kF32, {530, 801}, 2),
+            {{}, {}, {0}, {1}}, DType::kF32, 2e-5);
+  check_dot(random_array(DType::kBF16, {120, 500}, 1), random_array(DType::kBF16, {600, 500}, 2),
+            {{}, {}, {1}, {1}}, DType::kBF16, 1e-2);
 }
 
 TEST(Dot, thin_products_match_the_definition) {
   for (int64_t n : {1, 2, 4}) {
-    check_dot(random_array(DType::kF32, {n, 70000}, 1), random_array(DType::kF32, {3, 70000}, 2), {{}, {}, {1}, {1}}, DType::kF32, 2e-4);
-    check_dot(random_array(DType::kF32, {300, 200}, 1), random_array(DType::kF32, {n, 200}, 2), {{}, {}, {1}, {1}}, DType::kF32, 2e-5);
-    check_dot(random_array(DType::kF32, {200, 300}, 1), random_array(DType::kF32, {200, n}, 2), {{}, {}, {0}, {0}}, DType::kF32, 2e-5);
-    check_dot(random_array(DType::kF32, {n, 200}, 1), random_array(DType::kF32, {200, 5000}, 2), {{}, {}, {1}, {0}}, DType::kF32, 2e-5);
+    check_dot(random_array(DType::kF32, {n, 70000}, 1), random_array(DType::kF32, {3, 70000}, 2),
+              {{}, {}, {1}, {1}}, DType::kF32, 2e-4);
+    check_dot(random_array(DType::kF32, {300, 200}, 1), random_array(DType::kF32, {n, 200}, 2),
+              {{}, {}, {1}, {1}}, DType::kF32, 2e-5);
+    check_dot(random_array(DType::kF32, {200, 300}, 1), random_array(DType::kF32, {200, n}, 2),
+              {{}, {}, {0}, {0}}, DType::kF32, 2e-5);
+    check_dot(random_array(DType::kF32, {n, 200}, 1), random_array(DType::kF32, {200, 5000}, 2),
+              {{}, {}, {1}, {0}}, DType::kF32, 2e-5);
   }
 }
 
 TEST(Dot, batch_and_contracting_dimensions_may_stand_anywhere) {
   for (DType d : {DType::kF32, DType::kC64, DType::kS32}) {
     const double t = tolerance_of(d);
-    check_dot(random_array(d, {3, 4, 5, 2}, 1), random_array(d, {4, 2, 6, 3}, 2), {{3, 0}, {1, 3}, {1}, {0}}, d, t);
+    check_dot(random_array(d, {3, 4, 5, 2}, 1), random_array(d, {4, 2, 6, 3}, 2), {{3, 0}, {1, 3}, {1}, {0}},
+              d, t);
     check_dot(random_array(d, {4, 5, 6}, 1), random_array(d, {6, 4, 3}, 2), {{}, {}, {0, 2}, {1, 0}}, d, t);
     check_dot(random_array(d, {7, 5, 6}, 1), random_array(d, {7, 6, 3}, 2), {{0}, {0}, {2}, {1}}, d, t);
     check_dot(random_array(d, {5}, 1), random_array(d, {4}, 2), {{}, {}, {}, {}}, d, t);
@@ -95,18 +109,21 @@ TEST(Dot, every_dtype_matches_the_definition) {
     const DType d = static_cast<DType>(i);
     if (!is_array_dtype(d) || d == DType::kF4E2M1FN || d == DType::kF8E8M0FNU) continue;
     SCOPED_TRACE(std::string(to_string(d)));
-    check_dot(random_array(d, {20, 19}, 1), random_array(d, {19, 40}, 2), {{}, {}, {1}, {0}}, d, tolerance_of(d));
+    check_dot(random_array(d, {20, 19}, 1), random_array(d, {19, 40}, 2), {{}, {}, {1}, {0}}, d,
+              tolerance_of(d));
   }
 }
 
 TEST(Dot, operands_are_converted_to_the_accumulator) {
   using enum DType;
-  const std::tuple<DType, DType, DType> mixes[] = {{kS8, kS8, kS32}, {kBF16, kBF16, kF32}, {kF8E4M3FN, kF8E5M2, kF32}, {kF16, kF32, kF32},
-                                                   {kF32, kF64, kF64}, {kS8, kF32, kF32}, {kU8, kS8, kS32}, {kS32, kF32, kF32},
-                                                   {kF32, kC64, kC64}, {kS8, kS8, kS64}, {kBF16, kF32, kF64}, {kS4, kS4, kS32}};
+  const std::tuple<DType, DType, DType> mixes[] = {
+      {kS8, kS8, kS32},   {kBF16, kBF16, kF32}, {kF8E4M3FN, kF8E5M2, kF32}, {kF16, kF32, kF32},
+      {kF32, kF64, kF64}, {kS8, kF32, kF32},    {kU8, kS8, kS32},           {kS32, kF32, kF32},
+      {kF32, kC64, kC64}, {kS8, kS8, kS64},     {kBF16, kF32, kF64},        {kS4, kS4, kS32}};
   for (auto [l, r, out] : mixes) {
     SCOPED_TRACE(std::string(to_string(l)) + " x " + std::string(to_string(r)));
-    check_dot(random_array(l, {17, 30}, 1), random_array(r, {45, 30}, 2), {{}, {}, {1}, {1}}, out, tolerance_of(out));
+    check_dot(random_array(l, {17, 30}, 1), random_array(r, {45, 30}, 2), {{}, {}, {1}, {1}}, out,
+              tolerance_of(out));
   }
 }
 

@@ -14,23 +14,26 @@
 namespace armillary::native {
 namespace {
 
-// Lines are transformed in groups, interleaved, so that every butterfly is a vector operation; long lines come in smaller groups.
+// Lines are transformed in groups, interleaved, so that every butterfly is a vector operation; long lines
+// come in smaller groups.
 constexpr int64_t kMaxLines = 16;
 constexpr int64_t kGroupPoints = 1 << 16;
 
 // Lines along one dimension of a dense array.
 struct Lines {
-  int64_t count, inner;               // element k of line l is at l / inner * (length * inner) + l % inner + k * inner
+  int64_t count, inner;  // element k of line l is at l / inner * (length * inner) + l % inner + k * inner
   int64_t start(int64_t line, int64_t length) const { return line / inner * length * inner + line % inner; }
 };
 
 template <class R>
 struct Workspace {
-  Workspace(int64_t points, const FftPlan<R>& plan, int64_t lines) : re(points * lines), im(points * lines), scratch(plan.scratch_size(lines)) {}
+  Workspace(int64_t points, const FftPlan<R>& plan, int64_t lines)
+      : re(points * lines), im(points * lines), scratch(plan.scratch_size(lines)) {}
   std::vector<R> re, im, scratch;
 };
 
-// Calls body(first line, number of lines, workspace) for groups of lines. Groups of one row of the inner index only: neighbours in memory.
+// Calls body(first line, number of lines, workspace) for groups of lines. Groups of one row of the inner
+// index only: neighbours in memory.
 template <class R, class Body>
 void for_each_group(const Lines& lines, int64_t points, const FftPlan<R>& plan, const Body& body) {
   const int64_t group = std::clamp<int64_t>(kGroupPoints / std::max<int64_t>(1, points), 1, kMaxLines);
@@ -50,14 +53,16 @@ void for_each_group(const Lines& lines, int64_t points, const FftPlan<R>& plan, 
 
 template <class R>
 void transform(const FftPlan<R>& plan, Workspace<R>& w, int64_t lines, bool backward) {
-  plan.run(backward ? w.im.data() : w.re.data(), backward ? w.re.data() : w.im.data(), w.scratch.data(), lines);
+  plan.run(backward ? w.im.data() : w.re.data(), backward ? w.re.data() : w.im.data(), w.scratch.data(),
+           lines);
 }
 
 // Offset of line l + j relative to line l.
 int64_t line_step(const Lines& lines, int64_t length) { return lines.inner > 1 ? 1 : length; }
 
 template <class R>
-void complex_axis(const std::complex<R>* in, std::complex<R>* out, int64_t n, const Lines& lines, bool backward, R scale) {
+void complex_axis(const std::complex<R>* in, std::complex<R>* out, int64_t n, const Lines& lines,
+                  bool backward, R scale) {
   const FftPlan<R>& plan = FftPlan<R>::of(n);
   const int64_t step = line_step(lines, n);
   for_each_group<R>(lines, n, plan, [&](int64_t first, int64_t count, Workspace<R>& w) {
@@ -71,7 +76,8 @@ void complex_axis(const std::complex<R>* in, std::complex<R>* out, int64_t n, co
       }
     transform(plan, w, count, backward);
     for (int64_t k = 0; k < n; ++k)
-      for (int64_t j = 0; j < count; ++j) to[k * lines.inner + j * step] = {w.re[k * count + j] * scale, w.im[k * count + j] * scale};
+      for (int64_t j = 0; j < count; ++j)
+        to[k * lines.inner + j * step] = {w.re[k * count + j] * scale, w.im[k * count + j] * scale};
   });
 }
 
@@ -86,8 +92,8 @@ std::vector<std::complex<R>> half_circle(int64_t n) {
   return w;
 }
 
-// Real lines of even length n are n / 2 complex points (even, odd); the two interleaved spectra are taken apart afterwards. Odd ones are complex
-// lines without imaginary parts.
+// Real lines of even length n are n / 2 complex points (even, odd); the two interleaved spectra are taken
+// apart afterwards. Odd ones are complex lines without imaginary parts.
 template <class R>
 void real_forward(const R* in, std::complex<R>* out, int64_t n, int64_t count_lines) {
   const bool even = n % 2 == 0;
@@ -131,16 +137,22 @@ void real_backward(const std::complex<R>* in, R* out, int64_t n, int64_t count_l
   for_each_group<R>({count_lines, 1}, points, plan, [&](int64_t first, int64_t count, Workspace<R>& w) {
     for (int64_t j = 0; j < count; ++j) {
       const std::complex<R>* line = in + (first + j) * width;
-      auto at = [&](int64_t k) {      // the mean and Nyquist's term of a real signal are real
-        return k == 0 || 2 * k == n ? std::complex<R>(line[k].real(), 0) : k < width ? line[k] : std::conj(line[n - k]);
+      auto at = [&](int64_t k) {  // the mean and Nyquist's term of a real signal are real
+        return k == 0 || 2 * k == n ? std::complex<R>(line[k].real(), 0)
+               : k < width          ? line[k]
+                                    : std::conj(line[n - k]);
       };
       for (int64_t k = 0; k < points; ++k) {
         std::complex<R> z = at(k);
         if (even) {
-          const std::complex<R> x = z, mirror = std::conj(at(points - k)), sum = x + mirror, difference = x - mirror;
+          const std::complex<R> x = z, mirror = std::conj(at(points - k)), sum = x + mirror,
+                                difference = x - mirror;
           const R cr = w_n[k].real(), ci = -w_n[k].imag();
-          const R odd_r = difference.real() * cr - difference.imag() * ci, odd_i = difference.real() * ci + difference.imag() * cr;
-          z = {sum.real() - odd_i, sum.imag() + odd_r};  // twice the half-length spectrum; `scale` knows only n / 2 points are summed
+          const R odd_r = difference.real() * cr - difference.imag() * ci,
+                  odd_i = difference.real() * ci + difference.imag() * cr;
+          z = {sum.real() - odd_i,
+               sum.imag() +
+                   odd_r};  // twice the half-length spectrum; `scale` knows only n / 2 points are summed
         }
         w.re[k * count + j] = z.real();
         w.im[k * count + j] = z.imag();
@@ -169,7 +181,7 @@ void run(FftKind kind, const Dims& lengths, const ArrayRef& input, const ArrayRe
   const int64_t rank = input.rank(), axes = static_cast<int64_t>(lengths.size()), last = rank - 1;
   const bool backward = kind == FftKind::kIfft || kind == FftKind::kIrfft;
   const R scale = backward ? static_cast<R>(1.0 / static_cast<double>(product(lengths))) : R(1);
-  if (kind == FftKind::kIrfft) {      // the other dimensions first, in memory of our own
+  if (kind == FftKind::kIrfft) {  // the other dimensions first, in memory of our own
     std::unique_ptr<C[]> copy;
     const C* from = input.as<C>();
     for (int64_t d = rank - axes; d < last; ++d) {
@@ -182,7 +194,8 @@ void run(FftKind kind, const Dims& lengths, const ArrayRef& input, const ArrayRe
   if (kind == FftKind::kRfft)
     real_forward<R>(input.as<R>(), result.as<C>(), lengths.back(), input.size() / lengths.back());
   else
-    complex_axis<R>(input.as<C>(), result.as<C>(), input.dims[last], lines_of(input.dims, last), backward, scale);
+    complex_axis<R>(input.as<C>(), result.as<C>(), input.dims[last], lines_of(input.dims, last), backward,
+                    scale);
   for (int64_t d = rank - axes; d < last; ++d)
     complex_axis<R>(result.as<C>(), result.as<C>(), result.dims[d], lines_of(result.dims, d), backward, R(1));
 }

@@ -16,9 +16,12 @@ namespace {
 
 const FftTable& table() {
   switch (best_isa()) {
-    case Isa::kAvx512: return fft_table_avx512();
-    case Isa::kAvx2: return fft_table_avx2();
-    default: return fft_table_baseline();
+    case Isa::kAvx512:
+      return fft_table_avx512();
+    case Isa::kAvx2:
+      return fft_table_avx2();
+    default:
+      return fft_table_baseline();
   }
 }
 
@@ -119,7 +122,8 @@ void FftPlan<R>::run(R* re, R* im, R* scratch, int64_t lines) const {
   R* yi = scratch + n_ * lines;
   int64_t stride = lines;
   for (const Stage& stage : stages_) {
-    const FftStage<R> s{stage.radix, stage.m, stride, xr, xi, yr, yi, stage.twiddles.data(), stage.roots.data()};
+    const FftStage<R> s{stage.radix,           stage.m,           stride, xr, xi, yr, yi,
+                        stage.twiddles.data(), stage.roots.data()};
     const int64_t grain = std::max<int64_t>(1, 16384 / (stride * stage.radix));
     parallel_for(stage.m, grain, [&](int64_t begin, int64_t end) { run_stage(s, begin, end); });
     std::swap(xr, yr);

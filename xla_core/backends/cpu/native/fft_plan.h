@@ -1,4 +1,5 @@
-// One-dimensional complex transforms of any length: mixed radix where the factors are small, Bluestein's method otherwise.
+// One-dimensional complex transforms of any length: mixed radix where the factors are small, Bluestein's
+// method otherwise.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +14,8 @@ class FftPlan {
   // Plans are made once per length and live as long as the process.
   static const FftPlan& of(int64_t n);
 
-  // Transforms `lines` lines at once, forwards and unscaled. Point k of line l lies at [k * lines + l]; scratch has scratch_size(lines) values.
-  // Swapping re and im gives the backward transform.
+  // Transforms `lines` lines at once, forwards and unscaled. Point k of line l lies at [k * lines + l];
+  // scratch has scratch_size(lines) values. Swapping re and im gives the backward transform.
   void run(R* re, R* im, R* scratch, int64_t lines) const;
   int64_t scratch_size(int64_t lines) const;
 
@@ -30,7 +31,8 @@ class FftPlan {
 
   int64_t n_;
   std::vector<Stage> stages_;
-  // Bluestein: x[k] chirp[k], convolved with conj(chirp), times chirp[k] again; the convolution is done by transforms of a power of two.
+  // Bluestein: x[k] chirp[k], convolved with conj(chirp), times chirp[k] again; the convolution is done by
+  // transforms of a power of two.
   const FftPlan* inner_ = nullptr;
   int64_t inner_size_ = 0;
   std::vector<R> chirp_re_, chirp_im_, filter_re_, filter_im_;

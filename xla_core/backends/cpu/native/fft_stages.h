@@ -1,13 +1,17 @@
-// The inner loops of the Fourier transform, compiled once per instruction set (see gemm_kernels.h for why this header includes so little).
+// The inner loops of the Fourier transform, compiled once per instruction set (see gemm_kernels.h for why
+// this header includes so little).
 #pragma once
 
 #include <cstdint>
 
 namespace armillary::native {
 
-// One stage of Stockham's method, radix r, over lines of n = r * m * ... points that lie interleaved, `stride` values side by side:
-//   y[q + stride * (r * p + j)] = w^(p j) * sum_k x[q + stride * (p + m * k)] * exp(-2 pi i j k / r)      for q < stride, begin <= p < end
-// Real and imaginary parts lie in arrays of their own. `twiddles` holds, for each p, the r - 1 pairs (re, im) of w^(p j), j = 1 ... r - 1.
+// One stage of Stockham's method, radix r, over lines of n = r * m * ... points that lie interleaved,
+// `stride` values side by side:
+//   y[q + stride * (r * p + j)] = w^(p j) * sum_k x[q + stride * (p + m * k)] * exp(-2 pi i j k / r)      for
+//   q < stride, begin <= p < end
+// Real and imaginary parts lie in arrays of their own. `twiddles` holds, for each p, the r - 1 pairs (re, im)
+// of w^(p j), j = 1 ... r - 1.
 template <class R>
 struct FftStage {
   int64_t radix, m, stride;
@@ -16,7 +20,7 @@ struct FftStage {
   R* yr;
   R* yi;
   const R* twiddles;
-  const R* roots;                     // radix pairs (cos, sin) of 2 pi j / radix
+  const R* roots;  // radix pairs (cos, sin) of 2 pi j / radix
 };
 
 struct FftTable {

@@ -22,27 +22,40 @@ void copy_any(std::byte* to, const std::byte* from, int64_t bytes) { std::memcpy
 
 auto copier(int64_t bytes) {
   switch (bytes) {
-    case 1: return copy_fixed<1>;
-    case 2: return copy_fixed<2>;
-    case 4: return copy_fixed<4>;
-    case 8: return copy_fixed<8>;
-    case 16: return copy_fixed<16>;
-    default: return copy_any;
+    case 1:
+      return copy_fixed<1>;
+    case 2:
+      return copy_fixed<2>;
+    case 4:
+      return copy_fixed<4>;
+    case 8:
+      return copy_fixed<8>;
+    case 16:
+      return copy_fixed<16>;
+    default:
+      return copy_any;
   }
 }
 
 }  // namespace
 
-int64_t gather_run_length(const ArrayRef& operand, const GatherSpec& spec, const ArrayRef& result) { return runs_of(operand, spec, result).length; }
+int64_t gather_run_length(const ArrayRef& operand, const GatherSpec& spec, const ArrayRef& result) {
+  return runs_of(operand, spec, result).length;
+}
 
-void gather(const ArrayRef& operand, const ArrayRef& indices, const GatherSpec& spec, const ArrayRef& result) {
+void gather(const ArrayRef& operand, const ArrayRef& indices, const GatherSpec& spec,
+            const ArrayRef& result) {
   if (result.size() == 0) return;
   const WindowRuns runs = runs_of(operand, spec, result);
-  const IndexRoles roles{spec.start_index_map, spec.operand_batching_dims, spec.start_indices_batching_dims, spec.index_vector_dim};
-  const std::vector<int64_t> starts = window_starts(indices, roles, operand.dims, spec.slice_sizes, OutOfRange::kClamp);
+  const IndexRoles roles{spec.start_index_map, spec.operand_batching_dims, spec.start_indices_batching_dims,
+                         spec.index_vector_dim};
+  const std::vector<int64_t> starts =
+      window_starts(indices, roles, operand.dims, spec.slice_sizes, OutOfRange::kClamp);
   const Dims batch_dims = other_dims(result.rank(), spec.offset_dims);
-  const std::vector<int64_t> places = offsets_of(pick(result.dims, batch_dims), pick(strides_of(result.dims), batch_dims));
-  const int64_t width = byte_size(operand.dtype), window = runs.size(), windows = static_cast<int64_t>(starts.size());
+  const std::vector<int64_t> places =
+      offsets_of(pick(result.dims, batch_dims), pick(strides_of(result.dims), batch_dims));
+  const int64_t width = byte_size(operand.dtype), window = runs.size(),
+                windows = static_cast<int64_t>(starts.size());
   auto copy = [&](int64_t s, int64_t begin, int64_t end) {
     const std::byte* from = operand.data + starts[s] * width;
     std::byte* to = result.data + places[s] * width;
@@ -51,13 +64,14 @@ void gather(const ArrayRef& operand, const ArrayRef& indices, const GatherSpec& 
       (n == runs.length ? copy_run : copy_any)(to + b * width, from + a * width, n * width);
     });
   };
-  const int64_t grain = 16384;        // bytes worth a task
+  const int64_t grain = 16384;  // bytes worth a task
   if (windows >= num_threads()) {
     parallel_for(windows, std::max<int64_t>(1, grain / (window * width)), [&](int64_t begin, int64_t end) {
       for (int64_t s = begin; s < end; ++s) copy(s, 0, window);
     });
   } else {
-    for (int64_t s = 0; s < windows; ++s) parallel_for(window, grain / width, [&](int64_t begin, int64_t end) { copy(s, begin, end); });
+    for (int64_t s = 0; s < windows; ++s)
+      parallel_for(window, grain / width, [&](int64_t begin, int64_t end) { copy(s, begin, end); });
   }
 }
 

@@ -8,22 +8,29 @@
 namespace armillary::native {
 namespace {
 
-bool is_same_width_integer(DType a, DType b) { return is_integer(a) && is_integer(b) && bit_width(a) == bit_width(b); }
+bool is_same_width_integer(DType a, DType b) {
+  return is_integer(a) && is_integer(b) && bit_width(a) == bit_width(b);
+}
 
 const GemmTable& choose_table() {
   switch (best_isa()) {
-    case Isa::kAvx512: return gemm_table_avx512();
-    case Isa::kAvx2: return gemm_table_avx2();
-    default: return gemm_table_baseline();
+    case Isa::kAvx512:
+      return gemm_table_avx512();
+    case Isa::kAvx2:
+      return gemm_table_avx2();
+    default:
+      return gemm_table_baseline();
   }
 }
 
 template <class T>
-void run(const GemmPlan& plan, const std::byte* a, const std::byte* b, std::byte* c, const Epilogue& epilogue) {
+void run(const GemmPlan& plan, const std::byte* a, const std::byte* b, std::byte* c,
+         const Epilogue& epilogue) {
   const Operands<T> product{plan.a, plan.b, plan.c, a, b, c, epilogue};
   if (product.batches() * product.m() * product.n() == 0) return;
   if (multiply_inner(product) || multiply_small(product)) return;
-  // Few columns of many rows that lie side by side: turned, the long side fills the vectors and need not be packed.
+  // Few columns of many rows that lie side by side: turned, the long side fills the vectors and need not be
+  // packed.
   const int64_t tile = gemm_kernels<T>().cols;
   if (product.n() <= tile / 2 && product.m() >= 2 * tile && plan.a.outer.contiguous && !epilogue) {
     const GemmPlan turned = transposed(plan);
@@ -61,7 +68,8 @@ Axis Axis::of(std::vector<int64_t> offsets) {
   const int64_t n = axis.size();
   axis.stride = n > 1 ? axis.offsets[1] - axis.offsets[0] : 1;
   axis.uniform = true;
-  for (int64_t i = 1; i < n && axis.uniform; ++i) axis.uniform = axis.offsets[i] - axis.offsets[i - 1] == axis.stride;
+  for (int64_t i = 1; i < n && axis.uniform; ++i)
+    axis.uniform = axis.offsets[i] - axis.offsets[i - 1] == axis.stride;
   axis.contiguous = axis.uniform && axis.stride == 1;
   return axis;
 }
@@ -93,15 +101,23 @@ GemmPlan transposed(const GemmPlan& plan) {
   return {plan.accumulator, plan.b, plan.a, {plan.c.dtype, plan.c.cols, plan.c.rows, plan.c.batch}};
 }
 
-void gemm(const GemmPlan& plan, const std::byte* a, const std::byte* b, std::byte* c, const Epilogue& epilogue) {
+void gemm(const GemmPlan& plan, const std::byte* a, const std::byte* b, std::byte* c,
+          const Epilogue& epilogue) {
   ARM_CHECK(gemm_reads(plan.accumulator, plan.a.dtype) && gemm_reads(plan.accumulator, plan.b.dtype));
   switch (plan.accumulator) {
-    case DType::kF32: return run<float>(plan, a, b, c, epilogue);
-    case DType::kF64: return run<double>(plan, a, b, c, epilogue);
-    case DType::kU32: return run<uint32_t>(plan, a, b, c, epilogue);
-    case DType::kU64: return run<uint64_t>(plan, a, b, c, epilogue);
-    case DType::kC64: case DType::kC128: return complex_gemm(plan, a, b, c, epilogue);
-    default: throw internal_error("{} is no accumulator", to_string(plan.accumulator));
+    case DType::kF32:
+      return run<float>(plan, a, b, c, epilogue);
+    case DType::kF64:
+      return run<double>(plan, a, b, c, epilogue);
+    case DType::kU32:
+      return run<uint32_t>(plan, a, b, c, epilogue);
+    case DType::kU64:
+      return run<uint64_t>(plan, a, b, c, epilogue);
+    case DType::kC64:
+    case DType::kC128:
+      return complex_gemm(plan, a, b, c, epilogue);
+    default:
+      throw internal_error("{} is no accumulator", to_string(plan.accumulator));
   }
 }
 

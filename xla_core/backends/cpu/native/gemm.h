@@ -1,5 +1,6 @@
-// C = A B over matrices whose elements may lie anywhere: rows, columns and depth are lists of offsets, so that dots with any dimension order,
-// convolutions and narrow dtypes all become one packed, cache-blocked multiplication without intermediate copies.
+// C = A B over matrices whose elements may lie anywhere: rows, columns and depth are lists of offsets, so
+// that dots with any dimension order, convolutions and narrow dtypes all become one packed, cache-blocked
+// multiplication without intermediate copies.
 #pragma once
 
 #include <cstddef>
@@ -17,20 +18,21 @@ namespace armillary::native {
 // Offsets, in elements, of the positions along one axis of a matrix.
 struct Axis {
   std::vector<int64_t> offsets;
-  bool contiguous = false;            // offsets[i] == offsets[0] + i
-  bool uniform = false;               // offsets[i] == offsets[0] + i * stride
+  bool contiguous = false;  // offsets[i] == offsets[0] + i
+  bool uniform = false;     // offsets[i] == offsets[0] + i * stride
   int64_t stride = 0;
 
   // All index combinations of `dims`, the last fastest; {0} when there are none.
   static Axis of(std::span<const int64_t> dims, std::span<const int64_t> strides);
   static Axis of(std::vector<int64_t> offsets);
-  static Axis sums(const std::vector<std::vector<int64_t>>& parts);  // all sums of one offset from each part, the last part fastest
+  static Axis sums(const std::vector<std::vector<int64_t>>&
+                       parts);  // all sums of one offset from each part, the last part fastest
   int64_t size() const { return static_cast<int64_t>(offsets.size()); }
 };
 
 struct GemmSide {
   DType dtype = DType::kInvalid;
-  Axis outer, depth;                  // A: rows and depth; B: columns and depth
+  Axis outer, depth;  // A: rows and depth; B: columns and depth
   Axis batch;
 };
 
@@ -46,12 +48,14 @@ struct GemmPlan {
   GemmResult c;
 };
 
-// Called when the result elements [begin, end), counted in elements from its start, are final; from several threads at once.
+// Called when the result elements [begin, end), counted in elements from its start, are final; from several
+// threads at once.
 using Epilogue = std::function<void(int64_t begin, int64_t end)>;
 
-// Sums run over the depth in order, in blocks of fixed length: results do not depend on the number of threads.
-// Throws an internal error for sources that gemm_reads refuses.
-void gemm(const GemmPlan& plan, const std::byte* a, const std::byte* b, std::byte* c, const Epilogue& epilogue = nullptr);
+// Sums run over the depth in order, in blocks of fixed length: results do not depend on the number of
+// threads. Throws an internal error for sources that gemm_reads refuses.
+void gemm(const GemmPlan& plan, const std::byte* a, const std::byte* b, std::byte* c,
+          const Epilogue& epilogue = nullptr);
 
 // The product with the roles of rows and columns exchanged: C' = B' A'.
 GemmPlan transposed(const GemmPlan& plan);

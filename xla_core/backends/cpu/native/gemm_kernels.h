@@ -1,5 +1,6 @@
-// The inner loops of matrix multiplication, compiled once per instruction set; gemm.cc picks the best the machine has.
-// This header and gemm_kernels.inc include next to nothing: code compiled for AVX-512 must not leak out through shared inline functions.
+// The inner loops of matrix multiplication, compiled once per instruction set; gemm.cc picks the best the
+// machine has. This header and gemm_kernels.inc include next to nothing: code compiled for AVX-512 must not
+// leak out through shared inline functions.
 #pragma once
 
 #include <cstdint>
@@ -8,18 +9,21 @@ namespace armillary::native {
 
 // How an operand's elements become the accumulator's type T while they are packed.
 enum class Source : uint8_t {
-  kSame,      // already T
-  kBf16, kF16,
-  kByte,      // one byte an element: looked up in a table of 256 values
-  kS16, kU16,
-  kF32,       // for T = double
+  kSame,  // already T
+  kBf16,
+  kF16,
+  kByte,  // one byte an element: looked up in a table of 256 values
+  kS16,
+  kU16,
+  kF32,  // for T = double
 };
 
-// Element (lane, depth) of a panel lies at data[lanes[lane] + depths[depth]], counted in elements of the source.
+// Element (lane, depth) of a panel lies at data[lanes[lane] + depths[depth]], counted in elements of the
+// source.
 struct PackSource {
   const void* data = nullptr;
   Source source = Source::kSame;
-  const void* table = nullptr;        // 256 values of T
+  const void* table = nullptr;  // 256 values of T
   const int64_t* lanes = nullptr;
   const int64_t* depths = nullptr;
   int64_t lane_count = 0, depth_count = 0;
@@ -41,21 +45,25 @@ struct SmallProduct {
 template <class T>
 struct GemmKernels {
   int rows, cols;  // the tile one call of multiply computes; cols is two vectors
-  // c[rows][cols] = (or +=, when add) the product of a packed panel a[depth][rows] and b, whose rows lie b_step apart: `cols` in a packed panel.
-  // [0] computes the left half of the columns only, [1] all.
+  // c[rows][cols] = (or +=, when add) the product of a packed panel a[depth][rows] and b, whose rows lie
+  // b_step apart: `cols` in a packed panel. [0] computes the left half of the columns only, [1] all.
   void (*multiply[2])(int64_t depth, const T* a, const T* b, int64_t b_step, T* c, int64_t ldc, bool add);
   void (*pack_a)(const PackSource& source, T* out);  // lane_count <= rows; missing lanes become zero
   void (*pack_b)(const PackSource& source, T* out);
 
-  // The same for `thin_rows` (at most 8) rows of A that are contiguous along the depth and stay where they are: no packing, and as quick.
+  // The same for `thin_rows` (at most 8) rows of A that are contiguous along the depth and stay where they
+  // are: no packing, and as quick.
   int thin_rows;
-  void (*multiply_thin[2])(int64_t depth, const T* const* a, const T* b, int64_t b_step, T* c, int64_t ldc, bool add);
+  void (*multiply_thin[2])(int64_t depth, const T* const* a, const T* b, int64_t b_step, T* c, int64_t ldc,
+                           bool add);
 
   void (*small)(const SmallProduct<T>& product);
   // out[i][j] = a[i] . b[j] for up to kInnerTile vectors of each, all contiguous; out has kInnerTile columns.
   void (*inner)(int a_count, int b_count, const T* const* a, const T* const* b, int64_t n, T* out);
-  // out[i] = sum_k x[xs[k] + i] * w[ws[k] + i] for i < n: a convolution of one channel a group, channels side by side.
-  void (*weighted_sum)(int64_t depth, const T* x, const int64_t* xs, const T* w, const int64_t* ws, int64_t n, T* out);
+  // out[i] = sum_k x[xs[k] + i] * w[ws[k] + i] for i < n: a convolution of one channel a group, channels side
+  // by side.
+  void (*weighted_sum)(int64_t depth, const T* x, const int64_t* xs, const T* w, const int64_t* ws, int64_t n,
+                       T* out);
 };
 inline constexpr int kInnerTile = 4;
 

@@ -44,7 +44,9 @@ inline int64_t run_length(const Axis& axis, int64_t begin, int64_t end) {
   while (begin + n < end && axis.offsets[begin + n] == axis.offsets[begin] + n) ++n;
   return n;
 }
-inline bool is_run(const Axis& axis, int64_t begin, int64_t n) { return n == 0 || run_length(axis, begin, begin + n) == n; }
+inline bool is_run(const Axis& axis, int64_t begin, int64_t n) {
+  return n == 0 || run_length(axis, begin, begin + n) == n;
+}
 inline bool is_uniform(const Axis& axis, int64_t begin, int64_t n) {
   if (axis.uniform) return true;
   const int64_t* o = axis.offsets.data() + begin;
@@ -94,8 +96,9 @@ void multiply_packed(const Operands<T>& product);
 
 // False when the product is not of their kind.
 template <class T>
-bool multiply_inner(const Operands<T>& product);   // few rows or columns, both operands contiguous along the depth
+bool multiply_inner(
+    const Operands<T>& product);  // few rows or columns, both operands contiguous along the depth
 template <class T>
-bool multiply_small(const Operands<T>& product);   // few rows, or little work
+bool multiply_small(const Operands<T>& product);  // few rows, or little work
 
 }  // namespace armillary::native

@@ -1,4 +1,5 @@
-// Products in packed, cache-sized blocks, after Goto and van de Geijn, "Anatomy of high-performance matrix multiplication", 2008.
+// Products in packed, cache-sized blocks, after Goto and van de Geijn, "Anatomy of high-performance matrix
+// multiplication", 2008.
 #include <cstring>
 
 #include "xla_core/backends/cpu/native/convert.h"
@@ -10,7 +11,8 @@
 namespace armillary::native {
 namespace {
 
-// Depth of a packed block: fixed, since it decides the order of summation. A panel of A (8 x 384) and one of B (384 x 32) share L1 and L2.
+// Depth of a packed block: fixed, since it decides the order of summation. A panel of A (8 x 384) and one of
+// B (384 x 32) share L1 and L2.
 constexpr int64_t kDepthBlock = 384;
 // A block of A (about 160 x 384) stays in L2 while the panels of B (384 x 512) stream by.
 constexpr int64_t kRowTilesPerBlock = 20;
@@ -25,7 +27,8 @@ PackSource pack_source(DType accumulator, const GemmSide& side, const std::byte*
   s.source = *source_kind(accumulator, side.dtype);
   s.data = data + side.batch.offsets[batch] * byte_size(side.dtype);
   if (s.source == Source::kByte)
-    s.table = accumulator == DType::kF32 ? static_cast<const void*>(byte_table_f32(side.dtype)) : byte_table_u32(side.dtype);
+    s.table = accumulator == DType::kF32 ? static_cast<const void*>(byte_table_f32(side.dtype))
+                                         : byte_table_u32(side.dtype);
   return s;
 }
 
@@ -44,7 +47,8 @@ class Packed {
       Scratch scratch = make_scratch();
       for (int64_t t = begin; t < end; ++t) {
         const int64_t col = t / row_parts % col_parts * cols_per_task_, row = t % row_parts * rows_per_task_;
-        block(scratch, t / row_parts / col_parts, {row, std::min(m, row + rows_per_task_)}, {col, std::min(n, col + cols_per_task_)});
+        block(scratch, t / row_parts / col_parts, {row, std::min(m, row + rows_per_task_)},
+              {col, std::min(n, col + cols_per_task_)});
       }
     });
   }
@@ -65,8 +69,11 @@ class Packed {
   };
   Scratch make_scratch() const {
     const int64_t depth = std::min(kDepthBlock, p_.depth());
-    return {thread_scratch_of<T>(0, kRowTilesPerBlock * k_.rows * depth), thread_scratch_of<T>(1, (cols_per_task_ + k_.cols) * depth),
-            direct_ ? nullptr : thread_scratch_of<T>(2, (rows_per_task_ + k_.rows) * cols_per_task_), {}, {}};
+    return {thread_scratch_of<T>(0, kRowTilesPerBlock * k_.rows * depth),
+            thread_scratch_of<T>(1, (cols_per_task_ + k_.cols) * depth),
+            direct_ ? nullptr : thread_scratch_of<T>(2, (rows_per_task_ + k_.rows) * cols_per_task_),
+            {},
+            {}};
   }
 
   // Enough tasks for every thread, but tasks so large that packing stays cheap.
@@ -114,12 +121,16 @@ class Packed {
     }
   }
 
-  // B's rows are read where they lie when few tiles of A meet them; narrower panels than a tile are always packed, since tiles read whole vectors.
+  // B's rows are read where they lie when few tiles of A meet them; narrower panels than a tile are always
+  // packed, since tiles read whole vectors.
   Panel panel_in_place(int64_t batch, Range rows, Range cols, Range ks) const {
-    if (rows.size() > kThinTiles * k_.rows || cols.size() < k_.cols || ks.size() == 0 || !p_.b_is_plain()) return {nullptr, 0};
-    if (!is_run(p_.b.outer, cols.begin, cols.size()) || !is_uniform(p_.b.depth, ks.begin, ks.size())) return {nullptr, 0};
+    if (rows.size() > kThinTiles * k_.rows || cols.size() < k_.cols || ks.size() == 0 || !p_.b_is_plain())
+      return {nullptr, 0};
+    if (!is_run(p_.b.outer, cols.begin, cols.size()) || !is_uniform(p_.b.depth, ks.begin, ks.size()))
+      return {nullptr, 0};
     const int64_t* depths = p_.b.depth.offsets.data() + ks.begin;
-    return {p_.b_at(batch) + p_.b.outer.offsets[cols.begin] + depths[0], ks.size() > 1 ? depths[1] - depths[0] : 0};
+    return {p_.b_at(batch) + p_.b.outer.offsets[cols.begin] + depths[0],
+            ks.size() > 1 ? depths[1] - depths[0] : 0};
   }
 
   void pack_b(Scratch& s, int64_t batch, Range rows, Range cols, Range ks) const {
@@ -139,20 +150,25 @@ class Packed {
     }
   }
 
-  // Where a tile's sums go: into the result when it is whole and regular there, else through a tile of our own; or into the scratch of the task.
+  // Where a tile's sums go: into the result when it is whole and regular there, else through a tile of our
+  // own; or into the scratch of the task.
   template <class Kernel>
-  void run_tile(Scratch& s, int64_t batch, Range rows, int64_t tile_rows, int64_t first_row, Range cols, int64_t first_col, bool add,
-                const Kernel& kernel) const {
+  void run_tile(Scratch& s, int64_t batch, Range rows, int64_t tile_rows, int64_t first_row, Range cols,
+                int64_t first_col, bool add, const Kernel& kernel) const {
     const bool whole = rows.size() == tile_rows && cols.size() == k_.cols;
-    if (!direct_) return kernel(s.c + (rows.begin - first_row) * cols_per_task_ + (cols.begin - first_col), cols_per_task_, add);
+    if (!direct_)
+      return kernel(s.c + (rows.begin - first_row) * cols_per_task_ + (cols.begin - first_col),
+                    cols_per_task_, add);
     T* out = p_.c_at(batch) + p_.c.cols.offsets[cols.begin];
-    if (whole && is_run(p_.c.cols, cols.begin, cols.size()) && is_uniform(p_.c.rows, rows.begin, rows.size())) {
+    if (whole && is_run(p_.c.cols, cols.begin, cols.size()) &&
+        is_uniform(p_.c.rows, rows.begin, rows.size())) {
       const int64_t* o = p_.c.rows.offsets.data() + rows.begin;
       return kernel(out + o[0], o[1] - o[0], add);
     }
     kernel(s.tile, k_.cols, false);
     const int64_t* at = p_.c.cols.offsets.data() + cols.begin;
-    for (int64_t i = 0; i < rows.size(); ++i) add_row(out + p_.c.rows.offsets[rows.begin + i] - at[0], at, s.tile + i * k_.cols, cols.size(), add);
+    for (int64_t i = 0; i < rows.size(); ++i)
+      add_row(out + p_.c.rows.offsets[rows.begin + i] - at[0], at, s.tile + i * k_.cols, cols.size(), add);
   }
 
   static void add_row(T* out, const int64_t* at, const T* row, int64_t n, bool add) {
@@ -165,8 +181,10 @@ class Packed {
       for (int64_t c = cols.begin; c < cols.end; c += k_.cols) {
         const Panel& b = s.panels[(c - cols.begin) / k_.cols];
         const Range tile{c, std::min(cols.end, c + k_.cols)};
-        run_tile(s, batch, {r, std::min(rows.end, r + k_.rows)}, k_.rows, first_row, tile, cols.begin, ks.begin > 0,
-                 [&](T* out, int64_t ld, bool add) { k_.multiply[is_wide(tile)](ks.size(), a, b.data, b.step, out, ld, add); });
+        run_tile(s, batch, {r, std::min(rows.end, r + k_.rows)}, k_.rows, first_row, tile, cols.begin,
+                 ks.begin > 0, [&](T* out, int64_t ld, bool add) {
+                   k_.multiply[is_wide(tile)](ks.size(), a, b.data, b.step, out, ld, add);
+                 });
       }
     }
   }
@@ -184,8 +202,10 @@ class Packed {
       for (int64_t c = cols.begin; c < cols.end; c += k_.cols) {
         const Panel& b = s.panels[(c - cols.begin) / k_.cols];
         const Range tile{c, std::min(cols.end, c + k_.cols)};
-        run_tile(s, batch, {r, std::min(rows.end, r + tile_rows)}, tile_rows, rows.begin, tile, cols.begin, ks.begin > 0,
-                 [&](T* out, int64_t ld, bool add) { k_.multiply_thin[is_wide(tile)](ks.size(), a, b.data, b.step, out, ld, add); });
+        run_tile(s, batch, {r, std::min(rows.end, r + tile_rows)}, tile_rows, rows.begin, tile, cols.begin,
+                 ks.begin > 0, [&](T* out, int64_t ld, bool add) {
+                   k_.multiply_thin[is_wide(tile)](ks.size(), a, b.data, b.step, out, ld, add);
+                 });
       }
     }
   }
@@ -205,7 +225,7 @@ class Packed {
 
   const Operands<T>& p_;
   const GemmKernels<T>& k_;
-  bool direct_;                       // sums are kept in the result itself
+  bool direct_;  // sums are kept in the result itself
   int64_t rows_per_task_ = 0, cols_per_task_ = 0;
 };
 

@@ -9,9 +9,10 @@ namespace {
 Isa detect() {
   const char* wish = std::getenv("ARMILLARY_ISA");
   const std::string_view isa = wish ? wish : "";
-  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
-  const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
-                      __builtin_cpu_supports("avx512vl");
+  const bool avx2 =
+      __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
+  const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+                      __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
   if (isa == "baseline" || !avx2) return Isa::kBaseline;
   return isa == "avx2" || !avx512 ? Isa::kAvx2 : Isa::kAvx512;
 }

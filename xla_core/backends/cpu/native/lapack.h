@@ -1,4 +1,5 @@
-// What the LAPACK handlers share: finding routines, moving matrices between row- and column-major, checking shapes.
+// What the LAPACK handlers share: finding routines, moving matrices between row- and column-major, checking
+// shapes.
 #pragma once
 
 #include <algorithm>
@@ -26,19 +27,19 @@ struct LapackCall {
   std::map<std::string, int64_t, std::less<>> attributes;
   std::span<const ArrayRef> operands, results;
 
-  int64_t attribute(std::string_view name) const;                 // user error when missing
+  int64_t attribute(std::string_view name) const;  // user error when missing
   int64_t attribute(std::string_view name, int64_t fallback) const;
   char letter(std::string_view name) const { return static_cast<char>(attribute(name)); }
   void expect_counts(size_t operand_count, size_t result_count) const;
   void expect(const ArrayRef& array, DType dtype, const Dims& dims, std::string_view what) const;
-  void fail(const std::string& message) const;                    // user error that names the target
+  void fail(const std::string& message) const;  // user error that names the target
 };
 
 // {uplo = 76 : ui8, left = true} as numbers.
 std::map<std::string, int64_t, std::less<>> parse_attributes(std::string_view text);
 
 struct LapackRow {
-  std::string_view routine;           // as in the target: "potrf" of lapack_spotrf_ffi
+  std::string_view routine;                // as in the target: "potrf" of lapack_spotrf_ffi
   void (*handlers[4])(const LapackCall&);  // f32, f64, c64, c128; nullptr where there is none
 };
 std::span<const LapackRow> lapack_factorizations();
@@ -49,12 +50,16 @@ using RealOf = decltype(std::real(T()));
 template <class T>
 constexpr bool kIsComplex = !std::is_same_v<T, RealOf<T>>;
 
-// The routine of LAPACK or BLAS for this type: "potrf" gives spotrf_, dpotrf_, ...; real and complex names may differ. Never nullptr:
-// run_custom_call has seen that a library is loaded; a missing routine is a resource error.
+// The routine of LAPACK or BLAS for this type: "potrf" gives spotrf_, dpotrf_, ...; real and complex names
+// may differ. Never nullptr: run_custom_call has seen that a library is loaded; a missing routine is a
+// resource error.
 void* lapack_symbol(char prefix, std::string_view name);
 template <class T>
 void* routine(std::string_view real_name, std::string_view complex_name = {}) {
-  constexpr char prefix = std::is_same_v<T, float> ? 's' : std::is_same_v<T, double> ? 'd' : std::is_same_v<T, std::complex<float>> ? 'c' : 'z';
+  constexpr char prefix = std::is_same_v<T, float>                 ? 's'
+                          : std::is_same_v<T, double>              ? 'd'
+                          : std::is_same_v<T, std::complex<float>> ? 'c'
+                                                                   : 'z';
   return lapack_symbol(prefix, kIsComplex<T> && !complex_name.empty() ? complex_name : real_name);
 }
 
@@ -63,7 +68,7 @@ template <class... Args>
 void call(void* routine, Args... args) {
   reinterpret_cast<void (*)(Args...)>(routine)(args...);
 }
-inline constexpr size_t kOne = 1;     // the length of a one-letter string
+inline constexpr size_t kOne = 1;  // the length of a one-letter string
 
 // Shapes [batch..., rows, cols].
 struct Stack {
@@ -82,14 +87,16 @@ struct Stack {
   }
 };
 
-// Runs body(b) for every matrix of a stack; handlers are made per range of matrices, with their own workspace.
+// Runs body(b) for every matrix of a stack; handlers are made per range of matrices, with their own
+// workspace.
 template <class MakeBody>
 void for_each_matrix(const Stack& s, const MakeBody& make_body) {
   const double work = static_cast<double>(s.size() + 1) * s.larger();
-  parallel_for(s.count, std::max<int64_t>(1, static_cast<int64_t>(20000 / (work + 1))), [&](int64_t begin, int64_t end) {
-    auto body = make_body();
-    for (int64_t b = begin; b < end; ++b) body(b);
-  });
+  parallel_for(s.count, std::max<int64_t>(1, static_cast<int64_t>(20000 / (work + 1))),
+               [&](int64_t begin, int64_t end) {
+                 auto body = make_body();
+                 for (int64_t b = begin; b < end; ++b) body(b);
+               });
 }
 
 // A column-major copy of one row-major matrix, and back.

@@ -1,5 +1,6 @@
-// Eigenvalues, singular values, Schur forms: syevd, gesdd, gesvd, geev, gees. Matrices with infinities or NaNs are not tried, since LAPACK may
-// never come back from them: their info is -4, which JAX turns into NaNs.
+// Eigenvalues, singular values, Schur forms: syevd, gesdd, gesvd, geev, gees. Matrices with infinities or
+// NaNs are not tried, since LAPACK may never come back from them: their info is -4, which JAX turns into
+// NaNs.
 #include "xla_core/backends/cpu/native/lapack.h"
 
 namespace armillary::native {
@@ -26,9 +27,11 @@ void syevd(const LapackCall& c) {
   const char mode = c.letter("mode"), uplo = c.letter("uplo");
   void* const f = routine<T>("syevd", "heevd");
   const int lda = at_least_one(n);
-  auto run = [&](T* a, R* w, T* work, int lwork, R* real_work, int real_size, int* int_work, int int_size, int* info) {
+  auto run = [&](T* a, R* w, T* work, int lwork, R* real_work, int real_size, int* int_work, int int_size,
+                 int* info) {
     if constexpr (kIsComplex<T>)
-      call(f, &mode, &uplo, &n, a, &lda, w, work, &lwork, real_work, &real_size, int_work, &int_size, info, kOne, kOne);
+      call(f, &mode, &uplo, &n, a, &lda, w, work, &lwork, real_work, &real_size, int_work, &int_size, info,
+           kOne, kOne);
     else
       call(f, &mode, &uplo, &n, a, &lda, w, work, &lwork, int_work, &int_size, info, kOne, kOne);
   };
@@ -37,14 +40,16 @@ void syevd(const LapackCall& c) {
   int int_size = 0, info = 0;
   run(&size, &none, &size, -1, &real_size, -1, &int_size, -1, &info);
   for_each_matrix(s, [&] {
-    return [&, a = std::vector<T>(s.size()), work = std::vector<T>(queried(size)), real_work = std::vector<R>(queried(real_size)),
+    return [&, a = std::vector<T>(s.size()), work = std::vector<T>(queried(size)),
+            real_work = std::vector<R>(queried(real_size)),
             int_work = std::vector<int>(at_least_one(int_size))](int64_t b) mutable {
       int* status = c.results[2].as<int>() + b;
       to_columns(c.operands[0].as<T>() + b * s.size(), n, n, a.data());
       *status = kNotFinite;
       if (all_finite(a.data(), s.size()))
-        run(a.data(), c.results[1].as<R>() + b * n, work.data(), static_cast<int>(work.size()), real_work.data(), static_cast<int>(real_work.size()),
-            int_work.data(), static_cast<int>(int_work.size()), status);
+        run(a.data(), c.results[1].as<R>() + b * n, work.data(), static_cast<int>(work.size()),
+            real_work.data(), static_cast<int>(real_work.size()), int_work.data(),
+            static_cast<int>(int_work.size()), status);
       else
         std::fill_n(c.results[1].as<R>() + b * n, n, R(0));
       to_rows(a.data(), n, n, c.results[0].as<T>() + b * s.size());
@@ -59,7 +64,8 @@ struct Singular {
   char mode;
 
   explicit Singular(const LapackCall& c) : s(c, c.operands[0]), mode(c.letter("mode")) {
-    if (mode != 'A' && mode != 'S' && mode != 'N') c.fail(fmt::format("mode {} is none of A, S, N", static_cast<int>(mode)));
+    if (mode != 'A' && mode != 'S' && mode != 'N')
+      c.fail(fmt::format("mode {} is none of A, S, N", static_cast<int>(mode)));
     u_cols = mode == 'A' ? s.rows : s.smaller();
     vt_rows = mode == 'A' ? s.cols : s.smaller();
     if (mode == 'N' && c.results.size() == 5 && c.results[2].rank() >= 2 && c.results[3].rank() >= 2) {
@@ -91,11 +97,13 @@ void singular_values(const LapackCall& c) {
   auto run = [&](T* a, R* values, T* u, T* vt, T* work, int lwork, R* real_work, int* int_work, int* info) {
     const char* m = &shape.mode;
     if constexpr (Divide && kIsComplex<T>)
-      call(f, m, &s.rows, &s.cols, a, &lda, values, u, &ldu, vt, &ldvt, work, &lwork, real_work, int_work, info, kOne);
+      call(f, m, &s.rows, &s.cols, a, &lda, values, u, &ldu, vt, &ldvt, work, &lwork, real_work, int_work,
+           info, kOne);
     else if constexpr (Divide)
       call(f, m, &s.rows, &s.cols, a, &lda, values, u, &ldu, vt, &ldvt, work, &lwork, int_work, info, kOne);
     else if constexpr (kIsComplex<T>)
-      call(f, m, m, &s.rows, &s.cols, a, &lda, values, u, &ldu, vt, &ldvt, work, &lwork, real_work, info, kOne, kOne);
+      call(f, m, m, &s.rows, &s.cols, a, &lda, values, u, &ldu, vt, &ldvt, work, &lwork, real_work, info,
+           kOne, kOne);
     else
       call(f, m, m, &s.rows, &s.cols, a, &lda, values, u, &ldu, vt, &ldvt, work, &lwork, info, kOne, kOne);
   };
@@ -104,23 +112,27 @@ void singular_values(const LapackCall& c) {
   int info = 0, no_ints = 0;
   run(&size, &none, &size, &size, &size, -1, &none, &no_ints, &info);
   // Bounds from the routines' documentation; only complex ones have a real workspace.
-  const int64_t real_size = !kIsComplex<T> ? 1 : Divide ? small * std::max(5 * small + 7, 2 * large + 2 * small + 1) : 5 * small;
+  const int64_t real_size = !kIsComplex<T> ? 1
+                            : Divide       ? small * std::max(5 * small + 7, 2 * large + 2 * small + 1)
+                                           : 5 * small;
   for_each_matrix(s, [&] {
-    return [&, a = std::vector<T>(s.size()), u = std::vector<T>(int64_t{s.rows} * shape.u_cols), vt = std::vector<T>(int64_t{shape.vt_rows} * s.cols),
-            work = std::vector<T>(queried(size)), real_work = std::vector<R>(real_size), int_work = std::vector<int>(8 * small)](int64_t b) mutable {
-      int* status = c.results[4].as<int>() + b;
-      to_columns(c.operands[0].as<T>() + b * s.size(), s.rows, s.cols, a.data());
-      *status = kNotFinite;
-      if (all_finite(a.data(), s.size()))
-        run(a.data(), c.results[1].as<R>() + b * small, u.data(), vt.data(), work.data(), static_cast<int>(work.size()), real_work.data(),
-            int_work.data(), status);
-      else
-        std::fill_n(c.results[1].as<R>() + b * small, small, R(0));
-      to_rows(a.data(), s.rows, s.cols, c.results[0].as<T>() + b * s.size());
-      if (shape.mode == 'N') return;
-      to_rows(u.data(), s.rows, shape.u_cols, c.results[2].as<T>() + b * s.rows * shape.u_cols);
-      to_rows(vt.data(), shape.vt_rows, s.cols, c.results[3].as<T>() + b * shape.vt_rows * s.cols);
-    };
+    return
+        [&, a = std::vector<T>(s.size()), u = std::vector<T>(int64_t{s.rows} * shape.u_cols),
+         vt = std::vector<T>(int64_t{shape.vt_rows} * s.cols), work = std::vector<T>(queried(size)),
+         real_work = std::vector<R>(real_size), int_work = std::vector<int>(8 * small)](int64_t b) mutable {
+          int* status = c.results[4].as<int>() + b;
+          to_columns(c.operands[0].as<T>() + b * s.size(), s.rows, s.cols, a.data());
+          *status = kNotFinite;
+          if (all_finite(a.data(), s.size()))
+            run(a.data(), c.results[1].as<R>() + b * small, u.data(), vt.data(), work.data(),
+                static_cast<int>(work.size()), real_work.data(), int_work.data(), status);
+          else
+            std::fill_n(c.results[1].as<R>() + b * small, small, R(0));
+          to_rows(a.data(), s.rows, s.cols, c.results[0].as<T>() + b * s.size());
+          if (shape.mode == 'N') return;
+          to_rows(u.data(), s.rows, shape.u_cols, c.results[2].as<T>() + b * s.rows * shape.u_cols);
+          to_rows(vt.data(), shape.vt_rows, s.cols, c.results[3].as<T>() + b * shape.vt_rows * s.cols);
+        };
   });
 }
 
@@ -148,7 +160,8 @@ void geev(const LapackCall& c) {
   const int n = s.rows;
   c.expect(c.operands[0], kDType<T>, s.with({n, n}), "operand 0");
   for (size_t i = 0; i < kValues; ++i) c.expect(c.results[i], kDType<T>, s.with({n}), "an eigenvalue result");
-  for (size_t i = kValues; i < kValues + 2; ++i) c.expect(c.results[i], kDType<C>, s.with({n, n}), "an eigenvector result");
+  for (size_t i = kValues; i < kValues + 2; ++i)
+    c.expect(c.results[i], kDType<C>, s.with({n, n}), "an eigenvector result");
   c.expect(c.results[kValues + 2], DType::kS32, s.batch, "the last result");
   clear(c.results);
   if (s.size() == 0) return;
@@ -165,15 +178,16 @@ void geev(const LapackCall& c) {
   int info = 0;
   run(&size, &size, &size, &size, &size, &size, -1, &none, &info);
   for_each_matrix(s, [&] {
-    return [&, a = std::vector<T>(s.size()), vl = std::vector<T>(s.size()), vr = std::vector<T>(s.size()), work = std::vector<T>(queried(size)),
-            real_work = std::vector<R>(2 * n)](int64_t b) mutable {
+    return [&, a = std::vector<T>(s.size()), vl = std::vector<T>(s.size()), vr = std::vector<T>(s.size()),
+            work = std::vector<T>(queried(size)), real_work = std::vector<R>(2 * n)](int64_t b) mutable {
       int* status = c.results[kValues + 2].as<int>() + b;
       to_columns(c.operands[0].as<T>() + b * s.size(), n, n, a.data());
       *status = kNotFinite;
       if (!all_finite(a.data(), s.size())) return;
       T* w = c.results[0].as<T>() + b * n;
       T* w_im = c.results[kValues - 1].as<T>() + b * n;
-      run(a.data(), w, w_im, vl.data(), vr.data(), work.data(), static_cast<int>(work.size()), real_work.data(), status);
+      run(a.data(), w, w_im, vl.data(), vr.data(), work.data(), static_cast<int>(work.size()),
+          real_work.data(), status);
       const std::pair<char, const T*> sides[] = {{left, vl.data()}, {right, vr.data()}};
       for (size_t k = 0; k < 2; ++k) {
         if (sides[k].first != 'V') continue;
@@ -196,36 +210,43 @@ void gees(const LapackCall& c) {
   const int n = s.rows;
   c.expect(c.operands[0], kDType<T>, s.with({n, n}), "operand 0");
   for (size_t i = 0; i < 2; ++i) c.expect(c.results[i], kDType<T>, s.with({n, n}), "a matrix result");
-  for (size_t i = 2; i < 2 + kValues; ++i) c.expect(c.results[i], kDType<T>, s.with({n}), "an eigenvalue result");
-  for (size_t i = 2 + kValues; i < 4 + kValues; ++i) c.expect(c.results[i], DType::kS32, s.batch, "a status result");
+  for (size_t i = 2; i < 2 + kValues; ++i)
+    c.expect(c.results[i], kDType<T>, s.with({n}), "an eigenvalue result");
+  for (size_t i = 2 + kValues; i < 4 + kValues; ++i)
+    c.expect(c.results[i], DType::kS32, s.batch, "a status result");
   const char mode = c.letter("mode"), sort = c.letter("sort");
   if (sort != 'N') c.fail("sorted Schur forms are not supported");
   clear(c.results.subspan(1));
   if (s.size() == 0) return;
   void* const f = routine<T>("gees");
-  auto run = [&](T* a, int* chosen, T* w, T* w_im, T* vs, T* work, int lwork, R* real_work, int* bools, int* info) {
+  auto run = [&](T* a, int* chosen, T* w, T* w_im, T* vs, T* work, int lwork, R* real_work, int* bools,
+                 int* info) {
     void* const no_selection = nullptr;
     if constexpr (kIsComplex<T>)
-      call(f, &mode, &sort, no_selection, &n, a, &n, chosen, w, vs, &n, work, &lwork, real_work, bools, info, kOne, kOne);
+      call(f, &mode, &sort, no_selection, &n, a, &n, chosen, w, vs, &n, work, &lwork, real_work, bools, info,
+           kOne, kOne);
     else
-      call(f, &mode, &sort, no_selection, &n, a, &n, chosen, w, w_im, vs, &n, work, &lwork, bools, info, kOne, kOne);
+      call(f, &mode, &sort, no_selection, &n, a, &n, chosen, w, w_im, vs, &n, work, &lwork, bools, info, kOne,
+           kOne);
   };
   T size = 0;
   R none = 0;
   int info = 0, chosen = 0, no_bools = 0;
   run(&size, &chosen, &size, &size, &size, &size, -1, &none, &no_bools, &info);
   for_each_matrix(s, [&] {
-    return [&, a = std::vector<T>(s.size()), vs = std::vector<T>(s.size()), work = std::vector<T>(queried(size)), real_work = std::vector<R>(n),
-            bools = std::vector<int>(n)](int64_t b) mutable {
-      int* status = c.results[kValues + 3].as<int>() + b;
-      to_columns(c.operands[0].as<T>() + b * s.size(), n, n, a.data());
-      *status = kNotFinite;
-      if (all_finite(a.data(), s.size()))
-        run(a.data(), c.results[kValues + 2].as<int>() + b, c.results[2].as<T>() + b * n, c.results[1 + kValues].as<T>() + b * n, vs.data(),
-            work.data(), static_cast<int>(work.size()), real_work.data(), bools.data(), status);
-      to_rows(a.data(), n, n, c.results[0].as<T>() + b * s.size());
-      if (mode == 'V') to_rows(vs.data(), n, n, c.results[1].as<T>() + b * s.size());
-    };
+    return
+        [&, a = std::vector<T>(s.size()), vs = std::vector<T>(s.size()), work = std::vector<T>(queried(size)),
+         real_work = std::vector<R>(n), bools = std::vector<int>(n)](int64_t b) mutable {
+          int* status = c.results[kValues + 3].as<int>() + b;
+          to_columns(c.operands[0].as<T>() + b * s.size(), n, n, a.data());
+          *status = kNotFinite;
+          if (all_finite(a.data(), s.size()))
+            run(a.data(), c.results[kValues + 2].as<int>() + b, c.results[2].as<T>() + b * n,
+                c.results[1 + kValues].as<T>() + b * n, vs.data(), work.data(), static_cast<int>(work.size()),
+                real_work.data(), bools.data(), status);
+          to_rows(a.data(), n, n, c.results[0].as<T>() + b * s.size());
+          if (mode == 'V') to_rows(vs.data(), n, n, c.results[1].as<T>() + b * s.size());
+        };
   });
 }
 
@@ -237,8 +258,12 @@ using CD = std::complex<double>;
 constexpr LapackRow kRows[] = {
     {"syevd", {syevd<F>, syevd<D>, nullptr, nullptr}},
     {"heevd", {nullptr, nullptr, syevd<CF>, syevd<CD>}},
-    {"gesdd", {singular_values<F, true>, singular_values<D, true>, singular_values<CF, true>, singular_values<CD, true>}},
-    {"gesvd", {singular_values<F, false>, singular_values<D, false>, singular_values<CF, false>, singular_values<CD, false>}},
+    {"gesdd",
+     {singular_values<F, true>, singular_values<D, true>, singular_values<CF, true>,
+      singular_values<CD, true>}},
+    {"gesvd",
+     {singular_values<F, false>, singular_values<D, false>, singular_values<CF, false>,
+      singular_values<CD, false>}},
     {"geev", {geev<F>, geev<D>, geev<CF>, geev<CD>}},
     {"gees", {gees<F>, gees<D>, gees<CF>, gees<CD>}},
 };

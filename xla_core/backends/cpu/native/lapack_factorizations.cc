@@ -39,7 +39,8 @@ void getrf(const LapackCall& c) {
     return [&, a = std::vector<T>(s.size())](int64_t b) mutable {
       const int lda = at_least_one(s.rows);
       to_columns(c.operands[0].as<T>() + b * s.size(), s.rows, s.cols, a.data());
-      call(f, &s.rows, &s.cols, a.data(), &lda, c.results[1].as<int>() + b * s.smaller(), c.results[2].as<int>() + b);
+      call(f, &s.rows, &s.cols, a.data(), &lda, c.results[1].as<int>() + b * s.smaller(),
+           c.results[2].as<int>() + b);
       to_rows(a.data(), s.rows, s.cols, c.results[0].as<T>() + b * s.size());
     };
   });
@@ -62,7 +63,8 @@ void geqrf(const LapackCall& c) {
     return [&, a = std::vector<T>(s.size()), work = std::vector<T>(lwork)](int64_t b) mutable {
       int status = 0;
       to_columns(c.operands[0].as<T>() + b * s.size(), s.rows, s.cols, a.data());
-      call(f, &s.rows, &s.cols, a.data(), &lda, c.results[1].as<T>() + b * s.smaller(), work.data(), &lwork, &status);
+      call(f, &s.rows, &s.cols, a.data(), &lda, c.results[1].as<T>() + b * s.smaller(), work.data(), &lwork,
+           &status);
       to_rows(a.data(), s.rows, s.cols, c.results[0].as<T>() + b * s.size());
     };
   });
@@ -79,7 +81,8 @@ void geqp3(const LapackCall& c) {
   c.expect(c.results[2], kDType<T>, s.with({s.smaller()}), "result 2");
   void* const f = routine<T>("geqp3");
   for_each_matrix(s, [&] {
-    return [&, a = std::vector<T>(s.size()), real_work = std::vector<RealOf<T>>(2 * s.cols + 1), work = std::vector<T>(1)](int64_t b) mutable {
+    return [&, a = std::vector<T>(s.size()), real_work = std::vector<RealOf<T>>(2 * s.cols + 1),
+            work = std::vector<T>(1)](int64_t b) mutable {
       int status = 0;
       const int lda = at_least_one(s.rows);
       to_columns(c.operands[0].as<T>() + b * s.size(), s.rows, s.cols, a.data());
@@ -88,7 +91,8 @@ void geqp3(const LapackCall& c) {
       auto run = [&](int lwork) {
         T* tau = c.results[2].as<T>() + b * s.smaller();
         if constexpr (kIsComplex<T>)
-          call(f, &s.rows, &s.cols, a.data(), &lda, pivots, tau, work.data(), &lwork, real_work.data(), &status);
+          call(f, &s.rows, &s.cols, a.data(), &lda, pivots, tau, work.data(), &lwork, real_work.data(),
+               &status);
         else
           call(f, &s.rows, &s.cols, a.data(), &lda, pivots, tau, work.data(), &lwork, &status);
       };
@@ -107,7 +111,8 @@ void orgqr(const LapackCall& c) {
   c.expect(c.operands[0], kDType<T>, s.with({s.rows, s.cols}), "operand 0");
   c.expect(c.operands[1], kDType<T>, s.with({k}), "operand 1");
   c.expect(c.results[0], kDType<T>, c.operands[0].dims, "result 0");
-  if (k > s.cols || s.cols > s.rows) c.fail("needs as many reflectors as columns at most, and as many columns as rows");
+  if (k > s.cols || s.cols > s.rows)
+    c.fail("needs as many reflectors as columns at most, and as many columns as rows");
   void* const f = routine<T>("orgqr", "ungqr");
   const int lda = at_least_one(s.rows), query = -1;
   int info = 0;
@@ -118,7 +123,8 @@ void orgqr(const LapackCall& c) {
     return [&, a = std::vector<T>(s.size()), work = std::vector<T>(lwork)](int64_t b) mutable {
       int status = 0;
       to_columns(c.operands[0].as<T>() + b * s.size(), s.rows, s.cols, a.data());
-      call(f, &s.rows, &s.cols, &k, a.data(), &lda, c.operands[1].as<T>() + b * k, work.data(), &lwork, &status);
+      call(f, &s.rows, &s.cols, &k, a.data(), &lda, c.operands[1].as<T>() + b * k, work.data(), &lwork,
+           &status);
       to_rows(a.data(), s.rows, s.cols, c.results[0].as<T>() + b * s.size());
     };
   });
@@ -141,15 +147,17 @@ void ormqr(const LapackCall& c) {
   const int lda = at_least_one(height), ldc = at_least_one(s.rows), query = -1;
   int info = 0;
   T size = 0;
-  call(f, &side, &trans, &s.rows, &s.cols, &k, &size, &lda, &size, &size, &ldc, &size, &query, &info, kOne, kOne);
+  call(f, &side, &trans, &s.rows, &s.cols, &k, &size, &lda, &size, &size, &ldc, &size, &query, &info, kOne,
+       kOne);
   const int lwork = queried(size);
   for_each_matrix(s, [&] {
-    return [&, a = std::vector<T>(reflectors.size()), x = std::vector<T>(s.size()), work = std::vector<T>(lwork)](int64_t b) mutable {
+    return [&, a = std::vector<T>(reflectors.size()), x = std::vector<T>(s.size()),
+            work = std::vector<T>(lwork)](int64_t b) mutable {
       int status = 0;
       to_columns(c.operands[0].as<T>() + b * reflectors.size(), height, reflectors.cols, a.data());
       to_columns(c.operands[2].as<T>() + b * s.size(), s.rows, s.cols, x.data());
-      call(f, &side, &trans, &s.rows, &s.cols, &k, a.data(), &lda, c.operands[1].as<T>() + b * k, x.data(), &ldc, work.data(), &lwork, &status, kOne,
-           kOne);
+      call(f, &side, &trans, &s.rows, &s.cols, &k, a.data(), &lda, c.operands[1].as<T>() + b * k, x.data(),
+           &ldc, work.data(), &lwork, &status, kOne, kOne);
       to_rows(x.data(), s.rows, s.cols, c.results[0].as<T>() + b * s.size());
     };
   });
@@ -159,19 +167,22 @@ template <class T>
 void trsm(const LapackCall& c) {
   c.expect_counts(2, 1);
   const Stack s(c, c.operands[1]);
-  const char side = c.letter("side"), uplo = c.letter("uplo"), trans = c.letter("trans_x"), diag = c.letter("diag");
+  const char side = c.letter("side"), uplo = c.letter("uplo"), trans = c.letter("trans_x"),
+             diag = c.letter("diag");
   const int n = side == 'L' ? s.rows : s.cols;
   c.expect(c.operands[0], kDType<T>, s.with({n, n}), "operand 0");
   c.expect(c.operands[1], kDType<T>, s.with({s.rows, s.cols}), "operand 1");
   c.expect(c.results[0], kDType<T>, c.operands[1].dims, "result 0");
   void* const f = routine<T>("trsm");
   for_each_matrix(s, [&] {
-    return [&, a = std::vector<T>(static_cast<int64_t>(n) * n), x = std::vector<T>(s.size())](int64_t b) mutable {
+    return [&, a = std::vector<T>(static_cast<int64_t>(n) * n),
+            x = std::vector<T>(s.size())](int64_t b) mutable {
       const int lda = at_least_one(n), ldb = at_least_one(s.rows);
       const T one = 1;
       to_columns(c.operands[0].as<T>() + b * n * n, n, n, a.data());
       to_columns(c.operands[1].as<T>() + b * s.size(), s.rows, s.cols, x.data());
-      call(f, &side, &uplo, &trans, &diag, &s.rows, &s.cols, &one, a.data(), &lda, x.data(), &ldb, kOne, kOne, kOne, kOne);
+      call(f, &side, &uplo, &trans, &diag, &s.rows, &s.cols, &one, a.data(), &lda, x.data(), &ldb, kOne, kOne,
+           kOne, kOne);
       to_rows(x.data(), s.rows, s.cols, c.results[0].as<T>() + b * s.size());
     };
   });
@@ -213,7 +224,8 @@ void gehrd(const LapackCall& c) {
   c.expect(c.results[1], kDType<T>, s.with({reflectors}), "result 1");
   c.expect(c.results[2], DType::kS32, s.batch, "result 2");
   const int low = static_cast<int>(c.attribute("low")), high = static_cast<int>(c.attribute("high"));
-  if (n > 0 && (low < 1 || low > high || high > n)) c.fail(fmt::format("rows {} to {} of {} cannot be reduced", low, high, n));
+  if (n > 0 && (low < 1 || low > high || high > n))
+    c.fail(fmt::format("rows {} to {} of {} cannot be reduced", low, high, n));
   void* const f = routine<T>("gehrd");
   const int lda = at_least_one(n), query = -1;
   int info = 0;
@@ -224,7 +236,8 @@ void gehrd(const LapackCall& c) {
     return [&, a = std::vector<T>(s.size()), work = std::vector<T>(lwork)](int64_t b) mutable {
       if (n == 0) return void(c.results[2].as<int>()[b] = 0);
       to_columns(c.operands[0].as<T>() + b * s.size(), n, n, a.data());
-      call(f, &n, &low, &high, a.data(), &lda, c.results[1].as<T>() + b * reflectors, work.data(), &lwork, c.results[2].as<int>() + b);
+      call(f, &n, &low, &high, a.data(), &lda, c.results[1].as<T>() + b * reflectors, work.data(), &lwork,
+           c.results[2].as<int>() + b);
       to_rows(a.data(), n, n, c.results[0].as<T>() + b * s.size());
     };
   });
@@ -253,8 +266,9 @@ void sytrd(const LapackCall& c) {
   for_each_matrix(s, [&] {
     return [&, a = std::vector<T>(s.size()), work = std::vector<T>(lwork)](int64_t b) mutable {
       to_columns(c.operands[0].as<T>() + b * s.size(), n, n, a.data());
-      call(f, &uplo, &n, a.data(), &lda, c.results[1].as<RealOf<T>>() + b * n, c.results[2].as<RealOf<T>>() + b * below,
-           c.results[3].as<T>() + b * below, work.data(), &lwork, c.results[4].as<int>() + b, kOne);
+      call(f, &uplo, &n, a.data(), &lda, c.results[1].as<RealOf<T>>() + b * n,
+           c.results[2].as<RealOf<T>>() + b * below, c.results[3].as<T>() + b * below, work.data(), &lwork,
+           c.results[4].as<int>() + b, kOne);
       to_rows(a.data(), n, n, c.results[0].as<T>() + b * s.size());
     };
   });

@@ -42,7 +42,9 @@ T times(T a, T b) {
   return a * b;
 }
 template <class R>
-std::complex<R> times(std::complex<R> a, std::complex<R> b) {  // without the library's repair of infinities, which costs a branch per product
+std::complex<R> times(
+    std::complex<R> a,
+    std::complex<R> b) {  // without the library's repair of infinities, which costs a branch per product
   return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
 }
 
@@ -69,10 +71,11 @@ void solve_strip(const MatrixView<T>& l, const MatrixView<T>& b, bool unit, std:
 
 template <class T>
 void subtract(const MatrixView<T>& from, const MatrixView<T>& what) {
-  parallel_for(from.rows, std::max<int64_t>(1, 16384 / std::max<int64_t>(1, from.cols)), [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i)
-      for (int64_t j = 0; j < from.cols; ++j) from(i, j) -= what(i, j);
-  });
+  parallel_for(from.rows, std::max<int64_t>(1, 16384 / std::max<int64_t>(1, from.cols)),
+               [&](int64_t begin, int64_t end) {
+                 for (int64_t i = begin; i < end; ++i)
+                   for (int64_t j = 0; j < from.cols; ++j) from(i, j) -= what(i, j);
+               });
 }
 
 // L x = b in place.
@@ -93,7 +96,8 @@ void solve_lower(const MatrixView<T>& l, const MatrixView<T>& b, bool unit) {
       std::vector<T> scratch;
       for (int64_t s = begin; s < end; ++s) {
         const int64_t col = s * kColumnsPerTask;
-        solve_strip(l.block(i, i, n, n), rows.block(0, col, n, std::min(kColumnsPerTask, b.cols - col)), unit, scratch);
+        solve_strip(l.block(i, i, n, n), rows.block(0, col, n, std::min(kColumnsPerTask, b.cols - col)), unit,
+                    scratch);
       }
     });
   }
@@ -105,7 +109,7 @@ bool factor_block(const MatrixView<T>& a) {
   for (int64_t j = 0; j < a.rows; ++j) {
     auto pivot = std::real(a(j, j));
     for (int64_t k = 0; k < j; ++k) pivot -= std::norm(a(j, k));
-    if (!(pivot > 0)) return false;   // NaN too
+    if (!(pivot > 0)) return false;  // NaN too
     pivot = std::sqrt(pivot);
     a(j, j) = pivot;
     for (int64_t i = j + 1; i < a.rows; ++i) {
@@ -150,21 +154,25 @@ bool factor_lower(const MatrixView<T>& a) {
   return true;
 }
 
-// One matrix of the batch; `upper` is the conjugate transpose of the lower factor of the same matrix, read from the upper triangle.
+// One matrix of the batch; `upper` is the conjugate transpose of the lower factor of the same matrix, read
+// from the upper triangle.
 template <class T>
 void cholesky_one(const T* in, bool lower, T* out, int64_t n) {
   const MatrixView<T> result = row_major(out, n, n);
   for (int64_t i = 0; i < n; ++i)
     for (int64_t j = 0; j < n; ++j) out[i * n + j] = (lower ? j <= i : j >= i) ? in[i * n + j] : T(0);
-  // The upper triangle seen through swapped strides is the lower triangle of the conjugate matrix: its factor is the transpose of what we seek.
-  if (!factor_lower(lower ? result : result.transposed())) std::fill(out, out + n * n, T(std::numeric_limits<double>::quiet_NaN()));
+  // The upper triangle seen through swapped strides is the lower triangle of the conjugate matrix: its factor
+  // is the transpose of what we seek.
+  if (!factor_lower(lower ? result : result.transposed()))
+    std::fill(out, out + n * n, T(std::numeric_limits<double>::quiet_NaN()));
 }
 
 template <class T>
 void cholesky_batch(const ArrayRef& operand, bool lower, const ArrayRef& result) {
   const int64_t n = operand.dims.back(), count = operand.size() / (n * n);
   auto task = [&](int64_t begin, int64_t end) {
-    for (int64_t b = begin; b < end; ++b) cholesky_one(operand.as<T>() + b * n * n, lower, result.as<T>() + b * n * n, n);
+    for (int64_t b = begin; b < end; ++b)
+      cholesky_one(operand.as<T>() + b * n * n, lower, result.as<T>() + b * n * n, n);
   };
   if (count >= num_threads()) return parallel_for(count, std::max<int64_t>(1, 16384 / (n * n * n)), task);
   task(0, count);
@@ -188,12 +196,15 @@ void solve_one(const T* a, T* b, int64_t n, int64_t rows, int64_t cols, const Tr
 
 template <class T>
 void solve_batch(const ArrayRef& a, const ArrayRef& b, const TriangularSolve& how, const ArrayRef& result) {
-  const int64_t n = a.dims.back(), rows = b.dims[b.rank() - 2], cols = b.dims.back(), count = a.size() / (n * n);
+  const int64_t n = a.dims.back(), rows = b.dims[b.rank() - 2], cols = b.dims.back(),
+                count = a.size() / (n * n);
   if (b.data != result.data) std::memcpy(result.data, b.data, b.bytes());
   auto task = [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) solve_one(a.as<T>() + i * n * n, result.as<T>() + i * rows * cols, n, rows, cols, how);
+    for (int64_t i = begin; i < end; ++i)
+      solve_one(a.as<T>() + i * n * n, result.as<T>() + i * rows * cols, n, rows, cols, how);
   };
-  if (count >= num_threads()) return parallel_for(count, std::max<int64_t>(1, 16384 / (n * rows * cols)), task);
+  if (count >= num_threads())
+    return parallel_for(count, std::max<int64_t>(1, 16384 / (n * rows * cols)), task);
   task(0, count);
 }
 
@@ -211,15 +222,21 @@ void cholesky(const ArrayRef& operand, bool lower, const ArrayRef& result) {
     return narrow(wide.as<float>(), wide.size(), result.dtype, result.data);
   }
   switch (operand.dtype) {
-    case DType::kF32: return cholesky_batch<float>(operand, lower, result);
-    case DType::kF64: return cholesky_batch<double>(operand, lower, result);
-    case DType::kC64: return cholesky_batch<std::complex<float>>(operand, lower, result);
-    case DType::kC128: return cholesky_batch<std::complex<double>>(operand, lower, result);
-    default: throw unsupported_error("cholesky of {}", to_string(operand.dtype));
+    case DType::kF32:
+      return cholesky_batch<float>(operand, lower, result);
+    case DType::kF64:
+      return cholesky_batch<double>(operand, lower, result);
+    case DType::kC64:
+      return cholesky_batch<std::complex<float>>(operand, lower, result);
+    case DType::kC128:
+      return cholesky_batch<std::complex<double>>(operand, lower, result);
+    default:
+      throw unsupported_error("cholesky of {}", to_string(operand.dtype));
   }
 }
 
-void triangular_solve(const ArrayRef& a, const ArrayRef& b, const TriangularSolve& how, const ArrayRef& result) {
+void triangular_solve(const ArrayRef& a, const ArrayRef& b, const TriangularSolve& how,
+                      const ArrayRef& result) {
   if (b.size() == 0) return;
   if (is_narrow(a.dtype)) {
     std::unique_ptr<std::byte[]> a_storage, b_storage;
@@ -228,11 +245,16 @@ void triangular_solve(const ArrayRef& a, const ArrayRef& b, const TriangularSolv
     return narrow(wide.as<float>(), wide.size(), result.dtype, result.data);
   }
   switch (a.dtype) {
-    case DType::kF32: return solve_batch<float>(a, b, how, result);
-    case DType::kF64: return solve_batch<double>(a, b, how, result);
-    case DType::kC64: return solve_batch<std::complex<float>>(a, b, how, result);
-    case DType::kC128: return solve_batch<std::complex<double>>(a, b, how, result);
-    default: throw unsupported_error("triangular-solve of {}", to_string(a.dtype));
+    case DType::kF32:
+      return solve_batch<float>(a, b, how, result);
+    case DType::kF64:
+      return solve_batch<double>(a, b, how, result);
+    case DType::kC64:
+      return solve_batch<std::complex<float>>(a, b, how, result);
+    case DType::kC128:
+      return solve_batch<std::complex<double>>(a, b, how, result);
+    default:
+      throw unsupported_error("triangular-solve of {}", to_string(a.dtype));
   }
 }
 

@@ -5,8 +5,8 @@
 
 namespace armillary::native {
 
-// Arrays are [batch..., n, n]. Only one triangle of the operand is read; the other one of the result is zero. A matrix that is not positive
-// definite gives NaN everywhere. dtypes: floats of 16 to 64 bits and complex.
+// Arrays are [batch..., n, n]. Only one triangle of the operand is read; the other one of the result is zero.
+// A matrix that is not positive definite gives NaN everywhere. dtypes: floats of 16 to 64 bits and complex.
 void cholesky(const ArrayRef& operand, bool lower, const ArrayRef& result);
 
 struct TriangularSolve {
@@ -16,6 +16,7 @@ struct TriangularSolve {
 };
 
 // Solves op(a) x = b or x op(a) = b; result may be b's own memory.
-void triangular_solve(const ArrayRef& a, const ArrayRef& b, const TriangularSolve& how, const ArrayRef& result);
+void triangular_solve(const ArrayRef& a, const ArrayRef& b, const TriangularSolve& how,
+                      const ArrayRef& result);
 
 }  // namespace armillary::native

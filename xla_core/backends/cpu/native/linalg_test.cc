@@ -18,7 +18,8 @@ Array positive_definite(DType d, Dims dims, bool lower) {
     for (int64_t i = 0; i < n; ++i)
       for (int64_t j = 0; j < n; ++j) {
         C sum = i == j ? 0.3 * static_cast<double>(n) : 0;
-        for (int64_t k = 0; k < n; ++k) sum += g.value((b * n + i) * n + k) * std::conj(g.value((b * n + j) * n + k));
+        for (int64_t k = 0; k < n; ++k)
+          sum += g.value((b * n + i) * n + k) * std::conj(g.value((b * n + j) * n + k));
         if (i == j) sum = sum.real();
         a.set((b * n + i) * n + j, (lower ? j > i : j < i) ? C(NAN, NAN) : sum);
       }
@@ -34,7 +35,9 @@ void check_cholesky(DType d, Dims dims, bool lower) {
     for (int64_t b = 0; b < a.size() / (n * n); ++b)
       for (int64_t i = 0; i < n; ++i)
         for (int64_t j = 0; j < n; ++j) {
-          auto f = [&](int64_t r, int64_t c) { return lower ? factor.value((b * n + r) * n + c) : std::conj(factor.value((b * n + c) * n + r)); };
+          auto f = [&](int64_t r, int64_t c) {
+            return lower ? factor.value((b * n + r) * n + c) : std::conj(factor.value((b * n + c) * n + r));
+          };
           C sum = 0;
           for (int64_t k = 0; k < n; ++k) sum += f(i, k) * std::conj(f(j, k));
           const bool read = lower ? j <= i : j >= i;
@@ -64,7 +67,8 @@ TEST(Cholesky, a_matrix_that_is_not_positive_definite_gives_nan_alone) {
 }
 
 void check_solve(DType d, int64_t batch, int64_t n, int64_t m, const TriangularSolve& how) {
-  Array a = random_array(d, {batch, n, n}, 1), b = random_array(d, how.left_side ? Dims{batch, n, m} : Dims{batch, m, n}, 2);
+  Array a = random_array(d, {batch, n, n}, 1),
+        b = random_array(d, how.left_side ? Dims{batch, n, m} : Dims{batch, m, n}, 2);
   Array x(d, b.dims()), back(d, b.dims());
   for (int64_t i = 0; i < batch * n; ++i) {
     for (int64_t j = 0; j < n; ++j) a.set(i * n + j, a.value(i * n + j) / static_cast<double>(n));
@@ -85,7 +89,8 @@ void check_solve(DType d, int64_t batch, int64_t n, int64_t m, const TriangularS
     for_each_index(b.dims(), [&](const Dims& at) {
       C sum = 0;
       for (int64_t k = 0; k < n; ++k)
-        sum += how.left_side ? element(at[0], at[1], k) * x.value(Dims{at[0], k, at[2]}) : x.value(Dims{at[0], at[1], k}) * element(at[0], k, at[2]);
+        sum += how.left_side ? element(at[0], at[1], k) * x.value(Dims{at[0], k, at[2]})
+                             : x.value(Dims{at[0], at[1], k}) * element(at[0], k, at[2]);
       back.set(at, sum);
     });
     expect_near(back, b, 60 * epsilon_of(d));
@@ -95,7 +100,8 @@ void check_solve(DType d, int64_t batch, int64_t n, int64_t m, const TriangularS
 TEST(TriangularSolve, every_variant_solves_its_equation) {
   for (DType d : {DType::kF32, DType::kF64, DType::kC64, DType::kC128})
     for (int flags = 0; flags < 24; ++flags) {
-      const TriangularSolve how{(flags & 1) != 0, (flags & 2) != 0, (flags & 4) != 0, static_cast<TriangularSolve::Transpose>(flags / 8)};
+      const TriangularSolve how{(flags & 1) != 0, (flags & 2) != 0, (flags & 4) != 0,
+                                static_cast<TriangularSolve::Transpose>(flags / 8)};
       SCOPED_TRACE(std::string(to_string(d)) + " flags " + std::to_string(flags));
       check_solve(d, 3, 5, 4, how);
       check_solve(d, 1, 70, 20, how);

@@ -1,8 +1,9 @@
-// A matrix somewhere in memory: transposition and reversal are other strides, so that every triangular problem becomes a lower one.
+// A matrix somewhere in memory: transposition and reversal are other strides, so that every triangular
+// problem becomes a lower one.
 #pragma once
 
-#include <cstdint>
 #include <complex>
+#include <cstdint>
 #include <type_traits>
 
 #include "xla_core/backends/cpu/native/gemm.h"
@@ -20,7 +21,9 @@ struct MatrixView {
   }
   MatrixView transposed() const { return {data, cols, rows, col_stride, row_stride}; }
   // Rows (and columns) from the last to the first.
-  MatrixView rows_reversed() const { return {data + (rows - 1) * row_stride, rows, cols, -row_stride, col_stride}; }
+  MatrixView rows_reversed() const {
+    return {data + (rows - 1) * row_stride, rows, cols, -row_stride, col_stride};
+  }
   MatrixView reversed() const { return {&(*this)(rows - 1, cols - 1), rows, cols, -row_stride, -col_stride}; }
 };
 
@@ -53,9 +56,12 @@ void multiply(const MatrixView<T>& a, const MatrixView<T>& b, const MatrixView<T
   };
   constexpr DType d = dtype_of_value<T>();
   const Axis one = Axis::of(std::vector<int64_t>{0});
-  const GemmPlan plan{d, {d, axis(a.rows, a.row_stride), axis(a.cols, a.col_stride), one}, {d, axis(b.cols, b.col_stride), axis(b.rows, b.row_stride), one},
+  const GemmPlan plan{d,
+                      {d, axis(a.rows, a.row_stride), axis(a.cols, a.col_stride), one},
+                      {d, axis(b.cols, b.col_stride), axis(b.rows, b.row_stride), one},
                       {d, axis(c.rows, c.row_stride), axis(c.cols, c.col_stride), one}};
-  gemm(plan, reinterpret_cast<const std::byte*>(a.data), reinterpret_cast<const std::byte*>(b.data), reinterpret_cast<std::byte*>(c.data));
+  gemm(plan, reinterpret_cast<const std::byte*>(a.data), reinterpret_cast<const std::byte*>(b.data),
+       reinterpret_cast<std::byte*>(c.data));
 }
 
 }  // namespace armillary::native

@@ -19,7 +19,8 @@ constexpr int64_t kGroup = 64;
 #define ARM_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
 
 // Threefry-2x32-20 of the counters first ... first + kGroup - 1.
-ARM_CLONES void threefry_group(uint64_t key, uint64_t first, uint32_t* __restrict x0, uint32_t* __restrict x1) {
+ARM_CLONES void threefry_group(uint64_t key, uint64_t first, uint32_t* __restrict x0,
+                               uint32_t* __restrict x1) {
   constexpr int kRotations[2][4] = {{13, 15, 26, 6}, {17, 29, 16, 24}};
   const uint32_t k0 = static_cast<uint32_t>(key), k1 = static_cast<uint32_t>(key >> 32);
   const uint32_t keys[3] = {k0, k1, 0x1BD11BDAu ^ k0 ^ k1};
@@ -57,9 +58,10 @@ ARM_CLONES void philox_group(uint64_t key, const uint32_t* __restrict counters, 
   }
 }
 
-// Where the two words of a pair go: they lie side by side along one dimension, the first even one, else the largest.
+// Where the two words of a pair go: they lie side by side along one dimension, the first even one, else the
+// largest.
 struct PairPlaces {
-  int64_t pairs = 1;                  // counters used
+  int64_t pairs = 1;                       // counters used
   int64_t size = 1, half = 1, stride = 1;  // of the dimension that is split
 
   explicit PairPlaces(const Dims& dims) {
@@ -72,7 +74,9 @@ struct PairPlaces {
     pairs = product({dims.begin(), split}) * half * stride;
   }
   // The element of the pair's first word; its second word is `stride` further, if there is such a place.
-  int64_t first(int64_t pair) const { return (pair / stride / half * size + 2 * (pair / stride % half)) * stride + pair % stride; }
+  int64_t first(int64_t pair) const {
+    return (pair / stride / half * size + 2 * (pair / stride % half)) * stride + pair % stride;
+  }
   bool has_second(int64_t pair) const { return 2 * (pair / stride % half) + 1 < size; }
 };
 
@@ -108,9 +112,15 @@ uint64_t threefry(uint64_t key, uint64_t counter, const ArrayRef& bits) {
   const PairPlaces places(bits.dims);
   if (n == 0) return 0;
   switch (byte_size(bits.dtype)) {
-    case 1: threefry_pairs(key, counter, places, bits.as<uint8_t>()); break;
-    case 2: threefry_pairs(key, counter, places, bits.as<uint16_t>()); break;
-    default: threefry_pairs(key, counter, places, bits.as<uint32_t>()); break;
+    case 1:
+      threefry_pairs(key, counter, places, bits.as<uint8_t>());
+      break;
+    case 2:
+      threefry_pairs(key, counter, places, bits.as<uint16_t>());
+      break;
+    default:
+      threefry_pairs(key, counter, places, bits.as<uint32_t>());
+      break;
   }
   return places.pairs;
 }
@@ -129,7 +139,8 @@ void philox_words(uint64_t key, U128 counter, int64_t n, T* out) {
       philox_counters(counter + static_cast<U128>(g * kGroup), counters);
       philox_group(key, counters, words);
       const int64_t at = g * 4 * kGroup;
-      for (int64_t i = 0; i < std::min(4 * kGroup, n - at); ++i) out[at + i] = static_cast<T>(words[i % 4 * kGroup + i / 4]);
+      for (int64_t i = 0; i < std::min(4 * kGroup, n - at); ++i)
+        out[at + i] = static_cast<T>(words[i % 4 * kGroup + i / 4]);
     }
   });
 }
@@ -137,19 +148,30 @@ void philox_words(uint64_t key, U128 counter, int64_t n, T* out) {
 uint64_t philox(uint64_t key, U128 counter, const ArrayRef& bits) {
   const int64_t n = bits.size();
   switch (byte_size(bits.dtype)) {
-    case 1: philox_words(key, counter, n, bits.as<uint8_t>()); break;
-    case 2: philox_words(key, counter, n, bits.as<uint16_t>()); break;
-    case 4: philox_words(key, counter, n, bits.as<uint32_t>()); break;
-    default: philox_words(key, counter, 2 * n, bits.as<uint32_t>()); return (n + 1) / 2;  // low word first
+    case 1:
+      philox_words(key, counter, n, bits.as<uint8_t>());
+      break;
+    case 2:
+      philox_words(key, counter, n, bits.as<uint16_t>());
+      break;
+    case 4:
+      philox_words(key, counter, n, bits.as<uint32_t>());
+      break;
+    default:
+      philox_words(key, counter, 2 * n, bits.as<uint32_t>());
+      return (n + 1) / 2;  // low word first
   }
   return (n + 3) / 4;
 }
 
 }  // namespace
 
-void philox_blocks(uint64_t key, U128 first, int64_t count, uint32_t* out) { philox_words(key, first, 4 * count, out); }
+void philox_blocks(uint64_t key, U128 first, int64_t count, uint32_t* out) {
+  philox_words(key, first, 4 * count, out);
+}
 
-void rng_bit_generator(RngAlgorithm algorithm, const ArrayRef& state, const ArrayRef& new_state, const ArrayRef& bits) {
+void rng_bit_generator(RngAlgorithm algorithm, const ArrayRef& state, const ArrayRef& new_state,
+                       const ArrayRef& bits) {
   ARM_CHECK(bit_width(bits.dtype) >= 8 && state.bytes() % 8 == 0 && state.bytes() >= 16);
   std::vector<uint64_t> words(state.bytes() / 8);
   std::memcpy(words.data(), state.data, state.bytes());

@@ -13,7 +13,7 @@ struct Known {
   RngAlgorithm algorithm;
   DType dtype;
   Dims dims;
-  uint64_t counter;                   // of the new state
+  uint64_t counter;  // of the new state
   std::vector<uint64_t> bits;
 };
 constexpr RngAlgorithm kThreeFry = RngAlgorithm::kThreeFry, kPhilox = RngAlgorithm::kPhilox;
@@ -21,7 +21,12 @@ constexpr RngAlgorithm kThreeFry = RngAlgorithm::kThreeFry, kPhilox = RngAlgorit
 const Known kKnown[] = {
     {kThreeFry, DType::kU32, {}, 0xffffffffffffffff, {0xf4d122d7}},
     {kThreeFry, DType::kU32, {5}, 1, {0xf4d122d7, 0xd1c0e4da, 0xe3732ff6, 0xdeb4932e, 0x4d884901}},
-    {kThreeFry, DType::kU32, {3, 3}, 4, {0xf4d122d7, 0xe3732ff6, 0x4d884901, 0xd1c0e4da, 0xdeb4932e, 0xdc0e5397, 0xb275c909, 0xa7064d77, 0x5ae05a17}},
+    {kThreeFry,
+     DType::kU32,
+     {3, 3},
+     4,
+     {0xf4d122d7, 0xe3732ff6, 0x4d884901, 0xd1c0e4da, 0xdeb4932e, 0xdc0e5397, 0xb275c909, 0xa7064d77,
+      0x5ae05a17}},
     {kThreeFry, DType::kS16, {3, 2}, 1, {0x22d7, 0xe4da, 0x2ff6, 0x932e, 0x4901, 0x5397}},
     {kThreeFry, DType::kU8, {4}, 0, {0xd7, 0xda, 0xf6, 0x2e}},
     {kThreeFry, DType::kU64, {3}, 1, {0xd1c0e4daf4d122d7, 0xdeb4932ee3732ff6, 0xdc0e53974d884901}},
@@ -40,7 +45,8 @@ TEST(Rng, numbers_and_states_are_those_of_xla) {
     EXPECT_EQ(after.as<uint64_t>()[1], k.counter);
     const int width = bit_width(k.dtype);
     for (int64_t i = 0; i < bits.size(); ++i) {
-      const uint64_t got = static_cast<uint64_t>(bits.literal().get_int(i)) & (width == 64 ? ~uint64_t{0} : (uint64_t{1} << width) - 1);
+      const uint64_t got = static_cast<uint64_t>(bits.literal().get_int(i)) &
+                           (width == 64 ? ~uint64_t{0} : (uint64_t{1} << width) - 1);
       EXPECT_EQ(got, k.bits[i]) << to_string(k.dtype) << " element " << i;
     }
   }
@@ -48,7 +54,8 @@ TEST(Rng, numbers_and_states_are_those_of_xla) {
 
 TEST(Rng, states_continue_and_threads_do_not_matter) {
   for (RngAlgorithm algorithm : {kThreeFry, kPhilox}) {
-    Array state(DType::kU64, {algorithm == kPhilox ? 3 : 2}), whole(DType::kU32, {100000}), first(DType::kU32, {40000}), second(DType::kU32, {60000});
+    Array state(DType::kU64, {algorithm == kPhilox ? 3 : 2}), whole(DType::kU32, {100000}),
+        first(DType::kU32, {40000}), second(DType::kU32, {60000});
     state.as<uint64_t>()[0] = 77;
     Array next(DType::kU64, state.dims()), last(DType::kU64, state.dims());
     set_num_threads(1);

@@ -6,8 +6,8 @@
 
 namespace armillary::native {
 
-// At least `bytes` bytes, aligned to 64, whose content is arbitrary; valid until the same thread asks for the same slot again. Slots keep what
-// they have grown to: keep requests within a few MiB.
+// At least `bytes` bytes, aligned to 64, whose content is arbitrary; valid until the same thread asks for the
+// same slot again. Slots keep what they have grown to: keep requests within a few MiB.
 std::byte* thread_scratch(int slot, int64_t bytes);
 inline constexpr int kScratchSlots = 3;
 

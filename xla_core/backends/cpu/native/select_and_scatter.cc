@@ -14,23 +14,31 @@
 namespace armillary::native {
 namespace {
 
-// Lines of the operand that no window connects are independent; neighbouring ones are done together, so that memory is read in order.
+// Lines of the operand that no window connects are independent; neighbouring ones are done together, so that
+// memory is read in order.
 constexpr int64_t kLines = 16;
 
 struct Geometry {
   Dims operand, operand_strides, source, source_strides;  // of the dimensions with windows
   std::vector<WindowDim> windows;
-  std::vector<int64_t> operand_lines, source_lines;       // where each line begins
+  std::vector<int64_t> operand_lines, source_lines;  // where each line begins
 };
 
-bool is_trivial(const WindowDim& w) { return w.size == 1 && w.stride == 1 && w.pad_low == 0 && w.pad_high == 0; }
+bool is_trivial(const WindowDim& w) {
+  return w.size == 1 && w.stride == 1 && w.pad_low == 0 && w.pad_high == 0;
+}
 
 Geometry geometry_of(const ArrayRef& operand, const ArrayRef& source, const Window& window) {
   Dims lines, windowed;
   for (int64_t d = 0; d < operand.rank(); ++d) (is_trivial(window.dims[d]) ? lines : windowed).push_back(d);
   const Dims operand_strides = strides_of(operand.dims), source_strides = strides_of(source.dims);
-  Geometry g{pick(operand.dims, windowed), pick(operand_strides, windowed), pick(source.dims, windowed), pick(source_strides, windowed), {},
-             offsets_of(pick(operand.dims, lines), pick(operand_strides, lines)), offsets_of(pick(source.dims, lines), pick(source_strides, lines))};
+  Geometry g{pick(operand.dims, windowed),
+             pick(operand_strides, windowed),
+             pick(source.dims, windowed),
+             pick(source_strides, windowed),
+             {},
+             offsets_of(pick(operand.dims, lines), pick(operand_strides, lines)),
+             offsets_of(pick(source.dims, lines), pick(source_strides, lines))};
   for (int64_t d : windowed) g.windows.push_back(window.dims[d]);
   return g;
 }
@@ -51,7 +59,8 @@ void window_offsets(const Geometry& g, const Dims& position, const Dims& sizes, 
     int64_t offset = 0;
     bool inside = true;
     for (size_t d = 0; d < sizes.size(); ++d) {
-      const int64_t i = position[d] * g.windows[d].stride - g.windows[d].pad_low + at[d] * g.windows[d].rhs_dilate;
+      const int64_t i =
+          position[d] * g.windows[d].stride - g.windows[d].pad_low + at[d] * g.windows[d].rhs_dilate;
       inside &= i >= 0 && i < g.operand[d];
       offset += i * g.operand_strides[d];
     }
@@ -78,25 +87,33 @@ void run_lines(const Geometry& g, int64_t begin, int64_t end, const Stays& stays
         const int64_t base = g.operand_lines[line];
         s = stays(base + s, base + candidates[c]) ? s : candidates[c];
       }
-    for (int64_t line = begin; line < end; ++line) combine(g.operand_lines[line] + selected[line - begin], g.source_lines[line] + source);
+    for (int64_t line = begin; line < end; ++line)
+      combine(g.operand_lines[line] + selected[line - begin], g.source_lines[line] + source);
   } while (next(position, g.source));
 }
 
 template <class MakeStays, class MakeCombine>
 void run(const Geometry& g, const MakeStays& make_stays, const MakeCombine& make_combine) {
   const int64_t lines = static_cast<int64_t>(g.operand_lines.size()), blocks = (lines + kLines - 1) / kLines;
-  parallel_for(blocks, std::max<int64_t>(1, 2048 / std::max<int64_t>(1, product(g.source))), [&](int64_t first, int64_t last) {
-    const auto stays = make_stays();
-    const auto combine = make_combine();
-    for (int64_t b = first; b < last; ++b) run_lines(g, b * kLines, std::min(lines, (b + 1) * kLines), stays, combine);
-  });
+  parallel_for(blocks, std::max<int64_t>(1, 2048 / std::max<int64_t>(1, product(g.source))),
+               [&](int64_t first, int64_t last) {
+                 const auto stays = make_stays();
+                 const auto combine = make_combine();
+                 for (int64_t b = first; b < last; ++b)
+                   run_lines(g, b * kLines, std::min(lines, (b + 1) * kLines), stays, combine);
+               });
 }
 
 template <class MakeStays>
-void run_combine(const Geometry& g, const SelectAndScatterSpec& spec, const ArrayRef& source, const ArrayRef& result, const MakeStays& make_stays) {
+void run_combine(const Geometry& g, const SelectAndScatterSpec& spec, const ArrayRef& source,
+                 const ArrayRef& result, const MakeStays& make_stays) {
   const int64_t width = byte_size(result.dtype);
   if (const CombineRun typed = combine_run(spec.combine, result.dtype)) {
-    return run(g, make_stays, [&] { return [=, &result, &source](int64_t r, int64_t s) { typed(result.data + r * width, source.data + s * width, 1); }; });
+    return run(g, make_stays, [&] {
+      return [=, &result, &source](int64_t r, int64_t s) {
+        typed(result.data + r * width, source.data + s * width, 1);
+      };
+    });
   }
   ARM_CHECK(spec.combine_function != nullptr);
   run(g, make_stays, [&] {
@@ -115,12 +132,15 @@ double value(const double& v) { return v; }
 int32_t value(const int32_t& v) { return v; }
 
 template <class T>
-void run_typed(const Geometry& g, const SelectAndScatterSpec& spec, const ArrayRef& operand, const ArrayRef& source, const ArrayRef& result) {
+void run_typed(const Geometry& g, const SelectAndScatterSpec& spec, const ArrayRef& operand,
+               const ArrayRef& source, const ArrayRef& result) {
   const T* data = operand.as<T>();
   if (spec.select == SelectAndScatterSpec::kGreaterEqual)
-    run_combine(g, spec, source, result, [&] { return [=](int64_t a, int64_t b) { return value(data[a]) >= value(data[b]); }; });
+    run_combine(g, spec, source, result,
+                [&] { return [=](int64_t a, int64_t b) { return value(data[a]) >= value(data[b]); }; });
   else
-    run_combine(g, spec, source, result, [&] { return [=](int64_t a, int64_t b) { return value(data[a]) <= value(data[b]); }; });
+    run_combine(g, spec, source, result,
+                [&] { return [=](int64_t a, int64_t b) { return value(data[a]) <= value(data[b]); }; });
 }
 
 void fill(const ArrayRef& result, const std::byte* element) {
@@ -133,10 +153,12 @@ void fill(const ArrayRef& result, const std::byte* element) {
 }  // namespace
 
 bool select_is_typed(SelectAndScatterSpec::Select select, DType d) {
-  return select != SelectAndScatterSpec::kSelectFunction && (d == DType::kF32 || d == DType::kF64 || d == DType::kBF16 || d == DType::kS32);
+  return select != SelectAndScatterSpec::kSelectFunction &&
+         (d == DType::kF32 || d == DType::kF64 || d == DType::kBF16 || d == DType::kS32);
 }
 
-void select_and_scatter(const ArrayRef& operand, const ArrayRef& source, const ArrayRef& init, const SelectAndScatterSpec& spec, const ArrayRef& result) {
+void select_and_scatter(const ArrayRef& operand, const ArrayRef& source, const ArrayRef& init,
+                        const SelectAndScatterSpec& spec, const ArrayRef& result) {
   fill(result, init.data);
   if (source.size() == 0) return;
   const Geometry g = geometry_of(operand, source, spec.window);
@@ -151,7 +173,8 @@ void select_and_scatter(const ArrayRef& operand, const ArrayRef& source, const A
   run_combine(g, spec, source, result, [&] {
     return [&, width](int64_t a, int64_t b) {
       bool stays = false;
-      std::byte* buffers[] = {operand.data + a * width, operand.data + b * width, reinterpret_cast<std::byte*>(&stays)};
+      std::byte* buffers[] = {operand.data + a * width, operand.data + b * width,
+                              reinterpret_cast<std::byte*>(&stays)};
       spec.select_function(buffers, 0, 1);
       return stays;
     };

@@ -22,7 +22,8 @@ void check(const Dims& dims, const Window& window, bool with_functions) {
     source_dims.push_back((dims[d] + w.pad_low + w.pad_high - w.size) / w.stride + 1);
     sizes.push_back(w.size);
   }
-  Array operand = random_array(DType::kF64, dims, 1), source = random_array(DType::kF64, source_dims, 2), result(DType::kF64, dims), want(DType::kF64, dims);
+  Array operand = random_array(DType::kF64, dims, 1), source = random_array(DType::kF64, source_dims, 2),
+        result(DType::kF64, dims), want(DType::kF64, dims);
   Array init(DType::kF64, {});
   init.set(0, 0.5);
   for (int64_t i = 0; i < want.size(); ++i) want.set(i, 0.5);
@@ -54,7 +55,8 @@ void check(const Dims& dims, const Window& window, bool with_functions) {
 }
 
 TEST(SelectAndScatter, pooling_windows_match_the_definition) {
-  const WindowDim none{}, two{.size = 2, .stride = 2}, three{.size = 3, .stride = 2, .pad_low = 1, .pad_high = 1}, far{.size = 2, .stride = 3, .pad_low = 4};
+  const WindowDim none{}, two{.size = 2, .stride = 2},
+      three{.size = 3, .stride = 2, .pad_low = 1, .pad_high = 1}, far{.size = 2, .stride = 3, .pad_low = 4};
   for (bool functions : {false, true}) {
     check({3, 8, 10, 20}, {{none, two, two, none}}, functions);
     check({2, 5, 9, 9}, {{none, none, three, three}}, functions);

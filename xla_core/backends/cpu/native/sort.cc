@@ -13,7 +13,8 @@
 namespace armillary::native {
 namespace {
 
-// Neighbouring rows of a sort along an outer dimension share cache lines: they are read together, at most this many entries at a time.
+// Neighbouring rows of a sort along an outer dimension share cache lines: they are read together, at most
+// this many entries at a time.
 constexpr int64_t kMaxTogether = 16;
 constexpr int64_t kEntriesTogether = 1 << 20;
 
@@ -34,7 +35,8 @@ Rows rows_of(const ArrayRef& array, int64_t dimension) {
 }
 
 template <class Word>
-void permute_words(const Word* from, Word* to, int64_t stride, std::span<const uint32_t> order, std::vector<std::byte>& spare) {
+void permute_words(const Word* from, Word* to, int64_t stride, std::span<const uint32_t> order,
+                   std::vector<std::byte>& spare) {
   const int64_t n = order.size();
   if (from != to) {
     for (int64_t i = 0; i < n; ++i) to[i * stride] = from[order[i] * stride];
@@ -51,14 +53,21 @@ struct Sixteen {
 };
 
 // to[i] = from[order[i]] for one row of one array.
-void permute(const ArrayRef& from, const ArrayRef& to, int64_t start, int64_t stride, std::span<const uint32_t> order, std::vector<std::byte>& spare) {
+void permute(const ArrayRef& from, const ArrayRef& to, int64_t start, int64_t stride,
+             std::span<const uint32_t> order, std::vector<std::byte>& spare) {
   switch (byte_size(from.dtype)) {
-    case 1: return permute_words(from.as<uint8_t>() + start, to.as<uint8_t>() + start, stride, order, spare);
-    case 2: return permute_words(from.as<uint16_t>() + start, to.as<uint16_t>() + start, stride, order, spare);
-    case 4: return permute_words(from.as<uint32_t>() + start, to.as<uint32_t>() + start, stride, order, spare);
-    case 8: return permute_words(from.as<uint64_t>() + start, to.as<uint64_t>() + start, stride, order, spare);
-    case 16: return permute_words(from.as<Sixteen>() + start, to.as<Sixteen>() + start, stride, order, spare);
-    default: throw internal_error("cannot sort {}", to_string(from.dtype));
+    case 1:
+      return permute_words(from.as<uint8_t>() + start, to.as<uint8_t>() + start, stride, order, spare);
+    case 2:
+      return permute_words(from.as<uint16_t>() + start, to.as<uint16_t>() + start, stride, order, spare);
+    case 4:
+      return permute_words(from.as<uint32_t>() + start, to.as<uint32_t>() + start, stride, order, spare);
+    case 8:
+      return permute_words(from.as<uint64_t>() + start, to.as<uint64_t>() + start, stride, order, spare);
+    case 16:
+      return permute_words(from.as<Sixteen>() + start, to.as<Sixteen>() + start, stride, order, spare);
+    default:
+      throw internal_error("cannot sort {}", to_string(from.dtype));
   }
 }
 
@@ -78,17 +87,22 @@ void sort_by_key(Arrays operands, Arrays results, const Rows& rows, KeyOrder ord
       const int64_t block = std::min({together, end - row, rows.stride - row % rows.stride});
       const std::byte* base = keys.data + rows.start(row) * width;
       for (int64_t i = 0; i < n; ++i)
-        for (int64_t r = 0; r < block; ++r) entries[r * n + i] = Entry::make(read(base + (i * rows.stride + r) * width), static_cast<uint32_t>(i));
+        for (int64_t r = 0; r < block; ++r)
+          entries[r * n + i] =
+              Entry::make(read(base + (i * rows.stride + r) * width), static_cast<uint32_t>(i));
       for (int64_t r = 0; r < block; ++r, ++row) {
         const std::span<Entry> one(entries.data() + r * n, n);
         sort_entries(one, scratch, static_cast<int>(8 * width));
         for (int64_t i = 0; i < n; ++i) positions[i] = one[i].position();
-        for (size_t o = 0; o < operands.size(); ++o) permute(operands[o], results[o], rows.start(row), rows.stride, positions, spare);
+        for (size_t o = 0; o < operands.size(); ++o)
+          permute(operands[o], results[o], rows.start(row), rows.stride, positions, spare);
       }
     }
   };
-  if (rows.count >= num_threads() || n < 4096) return parallel_for(rows.count, std::max<int64_t>(together, 4096 / n), task);
-  for (int64_t row = 0; row < rows.count; ++row) task(row, row + 1);  // few long rows: each uses the pool itself
+  if (rows.count >= num_threads() || n < 4096)
+    return parallel_for(rows.count, std::max<int64_t>(together, 4096 / n), task);
+  for (int64_t row = 0; row < rows.count; ++row)
+    task(row, row + 1);  // few long rows: each uses the pool itself
 }
 
 // The comparator reads its arguments where they lie.
@@ -126,10 +140,12 @@ void sort_by_comparator(Arrays operands, Arrays results, const Rows& rows, Scala
       std::iota(positions.begin(), positions.end(), 0u);
       const int64_t start = rows.start(row);
       sort_positions(positions, scratch, [&] { return make_less(operands, start, rows.stride, compare); });
-      for (size_t o = 0; o < operands.size(); ++o) permute(operands[o], results[o], start, rows.stride, positions, spare);
+      for (size_t o = 0; o < operands.size(); ++o)
+        permute(operands[o], results[o], start, rows.stride, positions, spare);
     }
   };
-  if (rows.count >= num_threads() || n < 1024) return parallel_for(rows.count, std::max<int64_t>(1, 1024 / n), task);
+  if (rows.count >= num_threads() || n < 1024)
+    return parallel_for(rows.count, std::max<int64_t>(1, 1024 / n), task);
   for (int64_t row = 0; row < rows.count; ++row) task(row, row + 1);
 }
 
@@ -141,7 +157,8 @@ void sort(std::span<const ArrayRef> operands, std::span<const ArrayRef> results,
   const Rows rows = rows_of(operands[0], spec.dimension);
   if (rows.length >= int64_t{1} << 32) throw unsupported_error("sort of {} elements in a row", rows.length);
   if (!spec.by_first) return sort_by_comparator(operands, results, rows, spec.compare);
-  if (KeyReader(operands[0].dtype, *spec.by_first).wide()) return sort_by_key<WideEntry>(operands, results, rows, *spec.by_first);
+  if (KeyReader(operands[0].dtype, *spec.by_first).wide())
+    return sort_by_key<WideEntry>(operands, results, rows, *spec.by_first);
   sort_by_key<NarrowEntry>(operands, results, rows, *spec.by_first);
 }
 

@@ -33,7 +33,8 @@ void radix_sort(std::span<Entry> row, std::span<Entry> scratch, int key_bits) {
   if (from != row.data()) std::copy(from, from + row.size(), row.data());
 }
 
-// Merges the sorted runs [begin, middle) and [middle, end) of `from` into `to`, ties to the first run; cut in pieces for the thread pool.
+// Merges the sorted runs [begin, middle) and [middle, end) of `from` into `to`, ties to the first run; cut in
+// pieces for the thread pool.
 template <class T, class MakeLess>
 void merge_runs(const T* from, T* to, int64_t middle, int64_t end, const MakeLess& make_less) {
   const int64_t pieces = std::max<int64_t>(1, end / 32768);
@@ -87,9 +88,11 @@ void sort_run(std::span<Entry> row, std::span<Entry> scratch, int key_bits) {
 
 template <class Entry>
 void sort_row(std::span<Entry> row, std::span<Entry> scratch, int key_bits) {
-  if (static_cast<int64_t>(row.size()) < kParallelFrom || num_threads() == 1) return sort_run(row, scratch, key_bits);
+  if (static_cast<int64_t>(row.size()) < kParallelFrom || num_threads() == 1)
+    return sort_run(row, scratch, key_bits);
   const auto make_less = [] { return [](const Entry& a, const Entry& b) { return a < b; }; };
-  sort_long(row, scratch, make_less, [&](std::span<Entry> r, std::span<Entry> s) { sort_run(r, s, key_bits); });
+  sort_long(row, scratch, make_less,
+            [&](std::span<Entry> r, std::span<Entry> s) { sort_run(r, s, key_bits); });
 }
 
 // Insertion for short runs, then merges, alternating between the two rows.
@@ -117,12 +120,18 @@ void merge_sort(std::span<uint32_t> row, std::span<uint32_t> scratch, const Posi
 
 }  // namespace
 
-void sort_entries(std::span<NarrowEntry> row, std::span<NarrowEntry> scratch, int key_bits) { sort_row(row, scratch, key_bits); }
-void sort_entries(std::span<WideEntry> row, std::span<WideEntry> scratch, int key_bits) { sort_row(row, scratch, key_bits); }
+void sort_entries(std::span<NarrowEntry> row, std::span<NarrowEntry> scratch, int key_bits) {
+  sort_row(row, scratch, key_bits);
+}
+void sort_entries(std::span<WideEntry> row, std::span<WideEntry> scratch, int key_bits) {
+  sort_row(row, scratch, key_bits);
+}
 
-void sort_positions(std::span<uint32_t> row, std::span<uint32_t> scratch, const std::function<PositionLess()>& make_less) {
+void sort_positions(std::span<uint32_t> row, std::span<uint32_t> scratch,
+                    const std::function<PositionLess()>& make_less) {
   if (static_cast<int64_t>(row.size()) < kParallelFrom / 8) return merge_sort(row, scratch, make_less());
-  sort_long(row, scratch, make_less, [&](std::span<uint32_t> r, std::span<uint32_t> s) { merge_sort(r, s, make_less()); });
+  sort_long(row, scratch, make_less,
+            [&](std::span<uint32_t> r, std::span<uint32_t> s) { merge_sort(r, s, make_less()); });
 }
 
 }  // namespace armillary::native

@@ -1,4 +1,5 @@
-// Elements as unsigned integers that compare the way the elements do, and entries that carry their position along.
+// Elements as unsigned integers that compare the way the elements do, and entries that carry their position
+// along.
 #pragma once
 
 #include <bit>
@@ -12,8 +13,8 @@ namespace armillary::native {
 
 struct KeyOrder {
   bool descending = false;
-  // Zeros are equal and so are all NaNs, which come after everything else: the order of JAX's sort. Otherwise IEEE's total order, in which
-  // -0 < +0, and NaNs stand at both ends according to their sign.
+  // Zeros are equal and so are all NaNs, which come after everything else: the order of JAX's sort. Otherwise
+  // IEEE's total order, in which -0 < +0, and NaNs stand at both ends according to their sign.
   bool canonical = true;
 };
 
@@ -63,7 +64,8 @@ class KeyReader {
   uint64_t all_, sign_, infinity_ = 0, nan_above_ = 0;
 };
 
-// A key and the position it came from; positions make entries distinct, so that every sorting method is stable and gives the same result.
+// A key and the position it came from; positions make entries distinct, so that every sorting method is
+// stable and gives the same result.
 struct NarrowEntry {
   uint64_t value;  // key in the high half, position in the low
   static NarrowEntry make(uint64_t key, uint32_t at) { return {key << 32 | at}; }
@@ -77,7 +79,9 @@ struct WideEntry {
   static WideEntry make(uint64_t key, uint32_t at) { return {key, at}; }
   uint32_t position() const { return static_cast<uint32_t>(at); }
   uint64_t key() const { return value; }
-  friend bool operator<(const WideEntry& a, const WideEntry& b) { return a.value != b.value ? a.value < b.value : a.at < b.at; }
+  friend bool operator<(const WideEntry& a, const WideEntry& b) {
+    return a.value != b.value ? a.value < b.value : a.at < b.at;
+  }
 };
 
 }  // namespace armillary::native

@@ -43,15 +43,20 @@ void check_sort(DType d, const Dims& dims, int64_t dimension, bool descending) {
         where[dimension] = i;
         return keys.linear(where);
       };
-      auto value = [&](int64_t i) -> long double { 
+      auto value = [&](int64_t i) -> long double {
         const int64_t whole = is_integral(d) ? keys.literal().get_int(index(i)) : 0;
         if (d == DType::kU64) return static_cast<uint64_t>(whole);
-        return is_integral(d) ? static_cast<long double>(whole) : static_cast<long double>(keys.value(index(i)).real());
+        return is_integral(d) ? static_cast<long double>(whole)
+                              : static_cast<long double>(keys.value(index(i)).real());
       };
-      std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return descending ? jax_less(value(b), value(a)) : jax_less(value(a), value(b)); });
+      std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+        return descending ? jax_less(value(b), value(a)) : jax_less(value(a), value(b));
+      });
       for (int64_t i = 0; i < n; ++i) {
-        ASSERT_EQ(moved.as<int32_t>()[index(i)], payload.as<int32_t>()[index(order[i])]) << "row element " << i;
-        ASSERT_EQ(0, std::memcmp(out.ref().data + index(i) * byte_size(d), keys.ref().data + index(order[i]) * byte_size(d), byte_size(d)));
+        ASSERT_EQ(moved.as<int32_t>()[index(i)], payload.as<int32_t>()[index(order[i])])
+            << "row element " << i;
+        ASSERT_EQ(0, std::memcmp(out.ref().data + index(i) * byte_size(d),
+                                 keys.ref().data + index(order[i]) * byte_size(d), byte_size(d)));
       }
     });
   }
@@ -87,8 +92,10 @@ void always(std::byte* const* b, int64_t, int64_t) { *reinterpret_cast<bool*>(b[
 TEST(Sort, a_comparator_decides_and_ties_keep_their_order) {
   for (Dims dims : {Dims{5, 100}, Dims{40000}, Dims{30, 7}}) {
     for (int64_t dimension = 0; dimension < static_cast<int64_t>(dims.size()); ++dimension) {
-      Array a = random_array(DType::kF32, dims, 1), b = random_array(DType::kF32, dims, 2), x(DType::kF32, dims), y(DType::kF32, dims);
-      for (int64_t i = 0; i < a.size(); ++i) a.set(i, std::round(a.value(i).real() * 4)), b.set(i, std::round(b.value(i).real() * 4));
+      Array a = random_array(DType::kF32, dims, 1), b = random_array(DType::kF32, dims, 2),
+            x(DType::kF32, dims), y(DType::kF32, dims);
+      for (int64_t i = 0; i < a.size(); ++i)
+        a.set(i, std::round(a.value(i).real() * 4)), b.set(i, std::round(b.value(i).real() * 4));
       const ArrayRef in[] = {a.ref(), b.ref()}, to[] = {x.ref(), y.ref()};
       for (int threads : {1, 4}) {
         set_num_threads(threads);
@@ -98,9 +105,12 @@ TEST(Sort, a_comparator_decides_and_ties_keep_their_order) {
         for_each_index(others, [&](const Dims& at) {
           std::vector<int64_t> order;
           Dims where = at;
-          for (int64_t i = 0; i < dims[dimension]; ++i) where[dimension] = i, order.push_back(a.linear(where));
+          for (int64_t i = 0; i < dims[dimension]; ++i)
+            where[dimension] = i, order.push_back(a.linear(where));
           const std::vector<int64_t> places = order;
-          std::stable_sort(order.begin(), order.end(), [&](int64_t p, int64_t q) { return a.value(p).real() + b.value(p).real() < a.value(q).real() + b.value(q).real(); });
+          std::stable_sort(order.begin(), order.end(), [&](int64_t p, int64_t q) {
+            return a.value(p).real() + b.value(p).real() < a.value(q).real() + b.value(q).real();
+          });
           for (size_t i = 0; i < order.size(); ++i) {
             ASSERT_EQ(x.value(places[i]), a.value(order[i]));
             ASSERT_EQ(y.value(places[i]), b.value(order[i]));
@@ -124,7 +134,8 @@ TEST(Sort, works_in_place_and_on_nothing) {
   Array a = random_array(DType::kS32, {9, 100}, 1);
   const ArrayRef both[] = {a.ref()};
   sort(both, both, {.dimension = 1, .by_first = KeyOrder{}});
-  for (int r = 0; r < 9; ++r) EXPECT_TRUE(std::is_sorted(a.as<int32_t>() + r * 100, a.as<int32_t>() + r * 100 + 100));
+  for (int r = 0; r < 9; ++r)
+    EXPECT_TRUE(std::is_sorted(a.as<int32_t>() + r * 100, a.as<int32_t>() + r * 100 + 100));
   Array empty(DType::kS32, {0, 4});
   const ArrayRef none[] = {empty.ref()};
   sort(none, none, {.dimension = 0, .by_first = KeyOrder{}});
@@ -142,7 +153,8 @@ TEST(TopK, equals_a_stable_descending_sort) {
         const ArrayRef in[] = {a.ref(), positions.ref()}, to[] = {sorted.ref(), order.ref()};
         sort(in, to, {.dimension = 1, .by_first = KeyOrder{.descending = largest, .canonical = false}});
         for (int64_t r = 0; r < 5; ++r)
-          for (int64_t i = 0; i < k; ++i) ASSERT_EQ(indices.as<int32_t>()[r * k + i], order.as<int32_t>()[r * 300 + i]);
+          for (int64_t i = 0; i < k; ++i)
+            ASSERT_EQ(indices.as<int32_t>()[r * k + i], order.as<int32_t>()[r * 300 + i]);
       }
     }
   }

@@ -1,4 +1,5 @@
-// Arrays for tests: owned memory, random values, access by index through shape/literal.h's slow, obvious conversions.
+// Arrays for tests: owned memory, random values, access by index through shape/literal.h's slow, obvious
+// conversions.
 #pragma once
 
 #include <algorithm>
@@ -26,8 +27,13 @@ class Array {
   int64_t size() const { return literal_.size(); }
   ArrayRef ref() { return {dtype(), dims(), literal_.bytes()}; }
   Literal& literal() { return literal_; }
-  std::vector<std::byte> bytes() const { return {literal_.bytes(), literal_.bytes() + literal_.size_bytes()}; }
-  void fill_garbage() { std::memset(static_cast<void*>(literal_.bytes()), dtype() == DType::kPred ? 1 : 0xa5, literal_.size_bytes()); }
+  std::vector<std::byte> bytes() const {
+    return {literal_.bytes(), literal_.bytes() + literal_.size_bytes()};
+  }
+  void fill_garbage() {
+    std::memset(static_cast<void*>(literal_.bytes()), dtype() == DType::kPred ? 1 : 0xa5,
+                literal_.size_bytes());
+  }
   template <class T>
   T* as() {
     return reinterpret_cast<T*>(literal_.bytes());
@@ -38,10 +44,14 @@ class Array {
     for (size_t d = 0; d < at.size(); ++d) i = i * dims()[d] + at[d];
     return i;
   }
-  std::complex<double> value(int64_t i) const { return is_complex(dtype()) ? literal_.get_complex(i) : literal_.get_double(i); }
+  std::complex<double> value(int64_t i) const {
+    return is_complex(dtype()) ? literal_.get_complex(i) : literal_.get_double(i);
+  }
   std::complex<double> value(const Dims& at) const { return value(linear(at)); }
   int64_t integer(const Dims& at) const { return literal_.get_int(linear(at)); }
-  void set(int64_t i, std::complex<double> v) { is_complex(dtype()) ? literal_.set_complex(i, v) : literal_.set_double(i, v.real()); }
+  void set(int64_t i, std::complex<double> v) {
+    is_complex(dtype()) ? literal_.set_complex(i, v) : literal_.set_double(i, v.real());
+  }
   void set(const Dims& at, std::complex<double> v) { set(linear(at), v); }
   void set_integer(const Dims& at, int64_t v) { literal_.set_int(linear(at), v); }
 
@@ -78,7 +88,9 @@ inline void for_each_index(const Dims& dims, const std::function<void(const Dims
   }
 }
 
-inline double epsilon_of(DType d) { return is_float(d) || is_complex(d) ? std::ldexp(1.0, -info(d).mantissa_bits) : 0; }
+inline double epsilon_of(DType d) {
+  return is_float(d) || is_complex(d) ? std::ldexp(1.0, -info(d).mantissa_bits) : 0;
+}
 
 // Relative to the largest magnitude in `want`: sums cancel, so small elements carry the error of large ones.
 inline void expect_near(const Array& got, const Array& want, double tolerance) {
@@ -89,7 +101,8 @@ inline void expect_near(const Array& got, const Array& want, double tolerance) {
   for (int64_t i = 0; i < want.size(); ++i) {
     const auto g = got.value(i), w = want.value(i);
     const bool same = g == w || (std::isnan(std::abs(g)) && std::isnan(std::abs(w)));
-    ASSERT_TRUE(same || std::abs(g - w) <= tolerance * scale) << "element " << i << ": got " << g << ", want " << w;
+    ASSERT_TRUE(same || std::abs(g - w) <= tolerance * scale)
+        << "element " << i << ": got " << g << ", want " << w;
   }
 }
 

@@ -11,13 +11,15 @@
 namespace armillary::native {
 namespace {
 
-// The k least entries of a row, sorted. A heap of the best so far turns most elements away after one comparison; when k is a good part of the
-// row, selecting among all entries is quicker.
+// The k least entries of a row, sorted. A heap of the best so far turns most elements away after one
+// comparison; when k is a good part of the row, selecting among all entries is quicker.
 template <class Entry>
-void least(const std::byte* row, int64_t n, int64_t k, int64_t width, const KeyReader& read, std::vector<Entry>& best) {
+void least(const std::byte* row, int64_t n, int64_t k, int64_t width, const KeyReader& read,
+           std::vector<Entry>& best) {
   best.clear();
   const int64_t first = k > n / 8 ? n : k;
-  for (int64_t i = 0; i < first; ++i) best.push_back(Entry::make(read(row + i * width), static_cast<uint32_t>(i)));
+  for (int64_t i = 0; i < first; ++i)
+    best.push_back(Entry::make(read(row + i * width), static_cast<uint32_t>(i)));
   if (first == n) {
     if (k < n) std::nth_element(best.begin(), best.begin() + k, best.end());
     best.resize(k);

@@ -5,8 +5,9 @@
 
 namespace armillary::native {
 
-// Rows lie along the last dimension. values has the operand's dtype, indices is s32; both have k in place of the last dimension. Elements come
-// in IEEE's total order, from the greatest down (or the least up); equal ones by position.
+// Rows lie along the last dimension. values has the operand's dtype, indices is s32; both have k in place of
+// the last dimension. Elements come in IEEE's total order, from the greatest down (or the least up); equal
+// ones by position.
 void topk(const ArrayRef& operand, int64_t k, bool largest, const ArrayRef& values, const ArrayRef& indices);
 
 }  // namespace armillary::native

@@ -18,14 +18,20 @@ using ReadIndex = int64_t (*)(const std::byte*, int64_t);
 
 ReadIndex index_reader(DType d) {
   switch (d) {
-    case DType::kS16: return read_as<int16_t>;
-    case DType::kU16: return read_as<uint16_t>;
-    case DType::kS32: return read_as<int32_t>;
-    case DType::kU32: return read_as<uint32_t>;
-    case DType::kS64: return read_as<int64_t>;
+    case DType::kS16:
+      return read_as<int16_t>;
+    case DType::kU16:
+      return read_as<uint16_t>;
+    case DType::kS32:
+      return read_as<int32_t>;
+    case DType::kU32:
+      return read_as<uint32_t>;
+    case DType::kS64:
+      return read_as<int64_t>;
     case DType::kU64:  // what no signed index can name lies beyond any array
       return [](const std::byte* data, int64_t i) {
-        return static_cast<int64_t>(std::min<uint64_t>(reinterpret_cast<const uint64_t*>(data)[i], std::numeric_limits<int64_t>::max()));
+        return static_cast<int64_t>(std::min<uint64_t>(reinterpret_cast<const uint64_t*>(data)[i],
+                                                       std::numeric_limits<int64_t>::max()));
       };
     default:
       if (is_integral(d) && byte_size(d) == 1) return is_signed(d) ? read_as<int8_t> : read_as<uint8_t>;
@@ -57,17 +63,19 @@ std::vector<int64_t> offsets_of(const Dims& sizes, const Dims& strides) {
 WindowRuns::WindowRuns(const Dims& sizes, const Dims& first_strides, const Dims& second_strides) {
   // The last dimensions that are dense in both arrays form the run.
   size_t outer = sizes.size();
-  while (outer > 0 && (sizes[outer - 1] == 1 || (first_strides[outer - 1] == length && second_strides[outer - 1] == length)))
+  while (outer > 0 && (sizes[outer - 1] == 1 ||
+                       (first_strides[outer - 1] == length && second_strides[outer - 1] == length)))
     length *= sizes[--outer];
   auto head = [&](const Dims& d) { return Dims(d.begin(), d.begin() + outer); };
   first = offsets_of(head(sizes), head(first_strides));
   second = offsets_of(head(sizes), head(second_strides));
 }
 
-std::vector<int64_t> window_starts(const ArrayRef& indices, const IndexRoles& roles, const Dims& operand, const Dims& window, OutOfRange rule) {
+std::vector<int64_t> window_starts(const ArrayRef& indices, const IndexRoles& roles, const Dims& operand,
+                                   const Dims& window, OutOfRange rule) {
   const Dims operand_strides = strides_of(operand), index_strides = strides_of(indices.dims);
-  Dims sizes, strides;                // of the index array without its vector dimension
-  Dims batching_stride;               // operand elements per step of such a dimension, for batching dimensions
+  Dims sizes, strides;   // of the index array without its vector dimension
+  Dims batching_stride;  // operand elements per step of such a dimension, for batching dimensions
   for (int64_t d = 0; d < indices.rank(); ++d) {
     if (d == roles.vector_dim) continue;
     sizes.push_back(indices.dims[d]);

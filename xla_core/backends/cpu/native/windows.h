@@ -12,23 +12,27 @@ namespace armillary::native {
 
 // How an index array names places in an operand.
 struct IndexRoles {
-  Dims coordinate_dims;               // operand dimension of each coordinate (start_index_map, scatter_dims_to_operand_dims)
+  Dims coordinate_dims;  // operand dimension of each coordinate (start_index_map,
+                         // scatter_dims_to_operand_dims)
   Dims operand_batching, index_batching;
-  int64_t vector_dim = 0;             // dimension of the index array that holds the coordinates; its rank: scalars
+  int64_t vector_dim = 0;  // dimension of the index array that holds the coordinates; its rank: scalars
 };
 
 enum class OutOfRange : uint8_t { kClamp, kDrop };
 
 inline constexpr int64_t kDropped = -1;
 
-// The linear element of the operand at which each window begins, in the order of the index array without its vector dimension. A window that
-// does not lie inside the operand as a whole is moved inside (kClamp) or becomes kDropped.
-std::vector<int64_t> window_starts(const ArrayRef& indices, const IndexRoles& roles, const Dims& operand, const Dims& window, OutOfRange rule);
+// The linear element of the operand at which each window begins, in the order of the index array without its
+// vector dimension. A window that does not lie inside the operand as a whole is moved inside (kClamp) or
+// becomes kDropped.
+std::vector<int64_t> window_starts(const ArrayRef& indices, const IndexRoles& roles, const Dims& operand,
+                                   const Dims& window, OutOfRange rule);
 
-// A window as runs of neighbouring elements: run r begins `first[r]` after the window's start in one array, `second[r]` in the other.
+// A window as runs of neighbouring elements: run r begins `first[r]` after the window's start in one array,
+// `second[r]` in the other.
 struct WindowRuns {
   std::vector<int64_t> first, second;
-  int64_t length = 1;                 // elements of each run
+  int64_t length = 1;  // elements of each run
   int64_t size() const { return static_cast<int64_t>(first.size()) * length; }
 
   WindowRuns(const Dims& sizes, const Dims& first_strides, const Dims& second_strides);
