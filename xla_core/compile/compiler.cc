@@ -40,7 +40,6 @@ void print_statistics(const std::vector<PassRecord>& records) {
 PassContext make_context(const CompileOptions& options, Dumper& dumper) {
   PassContext context;
   context.options = options.passes;
-  context.options.constant_folding_max_bytes = flags().constant_folding_max_bytes;
   context.verify_each = flags().verify_each;
   context.disabled = xla_flags().disabled_passes;
   context.fuel.limit = flags().pass_fuel;
@@ -76,8 +75,9 @@ void optimise(Module& m, const Target& target, const CompileOptions& options, co
   if (options.optimise) stage(Stage::kExpanded, kSimplify, "simplification");
   stage(Stage::kLaidOut, "layout", "layout");
   if (options.optimise) stage(Stage::kLaidOut, kSimplify, "post-layout");
-  if (options.optimise) stage(Stage::kFused, "remove-barriers,fusion,cse,dce", "fusion");
-  stage(Stage::kScheduled, "flatten-call-graph,loop-copies,schedule", "schedule");
+  if (options.optimise) stage(Stage::kFused, "remove-barriers,simplify-tuples,dce,fusion,cse,dce", "fusion");
+  stage(Stage::kFused, "flatten-call-graph,loop-copies", "copies");
+  stage(Stage::kScheduled, "schedule", "schedule");
   check_can_run(m, target);
 }
 

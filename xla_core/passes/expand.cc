@@ -24,6 +24,16 @@ constexpr Row kRows[] = {
     {Op::domain, first_operand},
     {Op::async_done, expand_async_done},
     {Op::copy_done, expand_copy_done},
+    {Op::all_reduce, expand_collective},
+    {Op::all_gather, expand_collective},
+    {Op::reduce_scatter, expand_collective},
+    {Op::all_to_all, expand_collective},
+    {Op::collective_broadcast, expand_collective},
+    {Op::all_reduce_done, expand_collective_done},
+    {Op::all_gather_done, expand_collective_done},
+    {Op::collective_permute, expand_permute},
+    {Op::replica_id, expand_device_id},
+    {Op::partition_id, expand_device_id},
     {Op::custom_call, expand_annotation},
 };
 

@@ -19,5 +19,9 @@ Instruction* expand_scaled_dot(Instruction* instr);
 Instruction* expand_async_done(Instruction* instr);
 Instruction* expand_copy_done(Instruction* instr);
 Instruction* expand_annotation(Instruction* instr);
+Instruction* expand_collective(Instruction* instr);
+Instruction* expand_collective_done(Instruction* instr);
+Instruction* expand_permute(Instruction* instr);
+Instruction* expand_device_id(Instruction* instr);
 
 }  // namespace armillary

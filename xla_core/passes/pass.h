@@ -8,33 +8,19 @@
 #include <string_view>
 #include <vector>
 
+#include "xla_core/base/flags.h"
 #include "xla_core/hlo/module.h"
 #include "xla_core/hlo/verify.h"
 
 namespace armillary {
 
-// Knobs of the passes. Each field is a row of pass_options() and so a flag of the same name.
+// Knobs of the passes: the flags of the same names (base/flags.def), which say what each one does.
 struct PassOptions {
-  int64_t constant_folding_max_bytes = 1 << 16;
-  int64_t constant_folding_max_work = 1 << 22;
-  int64_t fixpoint_rounds = 12;
-  int64_t inline_max_instructions = 1 << 18;
-  int64_t unroll_max_trips = 1;
-  int64_t fusion_max_body = 80;
-  int64_t fusion_max_operands = 64;
-  int64_t fusion_max_recomputed = 12;
-  bool multi_output_fusion = true;
+  PassOptions(const Flags& flags = armillary::flags());  // NOLINT: the flags in force are the default
+  int64_t constant_folding_max_bytes, constant_folding_max_work, fixpoint_rounds, inline_max_instructions;
+  int64_t fusion_max_body, fusion_max_operands, fusion_max_recomputed;
+  bool multi_output_fusion;
 };
-
-struct PassOption {
-  std::string_view name;
-  std::string_view doc;
-  int64_t PassOptions::* integer = nullptr;
-  bool PassOptions::* flag = nullptr;
-};
-std::span<const PassOption> pass_options();
-// Throws a user error that names the nearest option when there is no such one.
-void set_pass_option(PassOptions& options, std::string_view name, int64_t value);
 
 // How many rewrites may still happen. `armillary bisect` searches for the smallest limit that breaks a
 // result.

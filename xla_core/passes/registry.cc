@@ -14,7 +14,8 @@ static const PassRow kGenericPasses[] = {
     {"fold-constants", "Evaluates what depends on constants only, within a budget of bytes and work.",
      fold_constants},
     {"expand",
-     "Writes composed ops out in simpler ones: batch normalisation, scan, ragged dots, asynchronous pairs.",
+     "Writes composed ops out in simpler ones: batch normalisation, scan, ragged dots, asynchronous pairs, "
+     "collectives of one device.",
      expand},
     {"remove-barriers", "Removes optimization barriers once nothing looks through them any more.",
      remove_barriers},

@@ -198,6 +198,37 @@ Instruction* swap_operands(M m) {
 
 bool contracts_nothing(C m) { return !is_empty(m.root()) && (is_empty(m['x']) || is_empty(m['y'])); }
 
+// ---- convolution with a kernel of one point
+
+// The result's dimensions come in the input's order with the output feature last, as a dot leaves them.
+bool convolves_points(C m) {
+  const Attrs& a = m.root()->attrs();
+  for (const WindowDim& w : a.window().dims)
+    if (!(w == WindowDim{})) return false;
+  if (a.integer(Attr::feature_group_count, 1) != 1 || a.integer(Attr::batch_group_count, 1) != 1)
+    return false;
+  const ConvDims& d = a.conv_dims();
+  std::vector<std::pair<int64_t, int64_t>> kept{{d.output_batch, d.input_batch}};
+  for (size_t k = 0; k < d.input_spatial.size(); ++k)
+    kept.push_back({d.output_spatial[k], d.input_spatial[k]});
+  std::sort(kept.begin(), kept.end());
+  auto input_order = [](auto& p, auto& q) { return p.second < q.second; };
+  bool known = static_cast<int64_t>(kept.size()) + 1 == m.root()->shape().rank();
+  return known && std::is_sorted(kept.begin(), kept.end(), input_order) &&
+         d.output_feature == m.root()->shape().rank() - 1;
+}
+Instruction* dot_of_points(M m) {
+  const ConvDims& d = m.root()->attrs().conv_dims();
+  const bool inputs_first = d.kernel_input_feature < d.kernel_output_feature;
+  Dims matrix{m['y']->dims()[d.kernel_input_feature], m['y']->dims()[d.kernel_output_feature]};
+  if (!inputs_first) std::swap(matrix[0], matrix[1]);
+  Attrs attrs = with(Attr::lhs_contracting_dims, Dims{d.input_feature});
+  attrs.set(Attr::rhs_contracting_dims, Dims{inputs_first ? 0 : 1});
+  if (const AttrValue* precision = m.root()->attrs().find(Attr::operand_precision))
+    attrs.set(Attr::operand_precision, *precision);
+  return m.add(Op::dot, m.root()->shape(), {m['x'], m.reshape(m['y'], matrix)}, std::move(attrs));
+}
+
 const Pat r = as('r', of(Op::reduce, {x, z}));
 const Pat t = as('t', of(Op::transpose, {x}));
 const Pat b = as('b', of(Op::broadcast, {x}));
@@ -212,6 +243,7 @@ const Rule kRules[] = {
     {"reassociates:reduce-of-reduce", of(Op::reduce, {r, y}), merge_reduces, merges_reduces},
     {"dot-of-nothing", of(Op::dot, {x, y}), [](M m) { return m.splat(m.root()->shape(), 0.0); },
      contracts_nothing},
+    {"reassociates:convolution-of-points", of(Op::convolution, {x, y}), dot_of_points, convolves_points},
     {"dot-of-transposed-left", of(Op::dot, {t, y}), fold_lhs, folds_lhs},
     {"dot-of-transposed-right", of(Op::dot, {y, t}), fold_rhs, folds_rhs},
     {"transpose-of-dot", of(Op::transpose, {as('p', of(Op::dot, {x, y}))}), swap_operands, swaps_free_blocks},

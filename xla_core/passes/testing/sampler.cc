@@ -342,6 +342,29 @@ Instruction* Sampler::scatter(const Pat& p, const Shape& shape) {
   return add(Op::scatter, shape, {operand, index, in(p, 2, Shape(shape.dtype, window))}, attrs);
 }
 
+// Kernels of one point, with the dimensions of input and kernel in any order.
+Instruction* Sampler::convolution(const Pat& p, const Shape& shape) {
+  const int64_t rank = shape.rank(), spatial = rank - 2;
+  if (spatial < 0) throw Miss();
+  const int64_t features = pick(rng_, 1, 3);
+  Dims in_place = shuffled(rng_, rank), kernel_place = shuffled(rng_, rank), input(rank), kernel(rank, 1);
+  ConvDims d;
+  d.output_batch = 0, d.output_feature = rank - 1;
+  d.input_batch = in_place[0], d.input_feature = in_place[rank - 1];
+  d.kernel_input_feature = kernel_place[0], d.kernel_output_feature = kernel_place[1];
+  input[d.input_batch] = shape.dims[0], input[d.input_feature] = features;
+  kernel[d.kernel_input_feature] = features, kernel[d.kernel_output_feature] = shape.dims[rank - 1];
+  for (int64_t k = 0; k < spatial; ++k) {
+    d.output_spatial.push_back(k + 1), d.input_spatial.push_back(in_place[k + 1]),
+        d.kernel_spatial.push_back(kernel_place[k + 2]);
+    input[in_place[k + 1]] = shape.dims[k + 1];
+  }
+  Attrs attrs = with(Attr::window, Window{std::vector<WindowDim>(spatial)});
+  attrs.set(Attr::dim_labels, d);
+  Instruction* operand = in(p, 0, Shape(shape.dtype, input));
+  return add(Op::convolution, shape, {operand, in(p, 1, Shape(shape.dtype, kernel))}, attrs);
+}
+
 Instruction* Sampler::sort(const Shape& shape) {
   if (shape.rank() == 0 || is_complex(shape.dtype)) throw Miss();
   Computation* body = module_->add_computation("less");
@@ -381,6 +404,8 @@ Instruction* Sampler::make_op(const Pat& p, const Shape& shape) {
       return gather(p, shape);
     case Op::scatter:
       return scatter(p, shape);
+    case Op::convolution:
+      return convolution(p, shape);
     case Op::sort:
       return sort(shape);
     case Op::copy:

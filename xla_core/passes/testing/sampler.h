@@ -46,6 +46,7 @@ class Sampler {
   Instruction* dynamic_update_slice(const Shape& shape);
   Instruction* gather(const Pat& p, const Shape& shape);
   Instruction* scatter(const Pat& p, const Shape& shape);
+  Instruction* convolution(const Pat& p, const Shape& shape);
   Instruction* sort(const Shape& shape);
   Computation* combiner(DType dtype);
   std::vector<Instruction*> random_starts(const Dims& dims);

@@ -1,0 +1,53 @@
+// Collectives among one device: everybody is alone, so they hand on what they get.
+#include <algorithm>
+
+#include "xla_core/passes/expand.h"
+
+namespace armillary {
+namespace {
+
+bool is_alone(const Instruction& i) {
+  return i.module()->replica_count == 1 && i.module()->num_partitions == 1;
+}
+
+bool same_shapes(const Instruction& i) {
+  if (!i.shape().is_tuple()) return i.num_operands() == 1 && i.operand(0)->shape().compatible(i.shape());
+  auto same = [](const Instruction* o, const Shape& s) { return o->shape().compatible(s); };
+  return std::equal(i.operands().begin(), i.operands().end(), i.shape().tuple.begin(), i.shape().tuple.end(),
+                    same);
+}
+
+Instruction* operands_of(Instruction* i, Instruction* from) {
+  if (!i->shape().is_tuple()) return from->operand(0);
+  return Build(i).tuple({from->operands().begin(), from->operands().end()});
+}
+
+}  // namespace
+
+// all-reduce, all-gather, reduce-scatter, all-to-all, collective-broadcast.
+Instruction* expand_collective(Instruction* i) {
+  return is_alone(*i) && same_shapes(*i) ? operands_of(i, i) : nullptr;
+}
+
+// all-reduce-done and its like: what the start was given.
+Instruction* expand_collective_done(Instruction* i) {
+  Instruction* start = i->operand(0);
+  bool fits = is_alone(*i) && start->has(kAsyncStart) && start->num_operands() == 1 &&
+              start->operand(0)->shape().compatible(i->shape());
+  return fits ? start->operand(0) : nullptr;
+}
+
+// Who gets nothing gets zeros.
+Instruction* expand_permute(Instruction* i) {
+  if (!is_alone(*i) || !same_shapes(*i) || i->shape().is_tuple()) return nullptr;
+  std::string pairs = i->attrs().raw(Attr::source_target_pairs);
+  std::erase(pairs, ' ');
+  return pairs.find("{0,0}") != std::string::npos ? i->operand(0) : Build(i).splat(i->shape(), 0.0);
+}
+
+Instruction* expand_device_id(Instruction* i) {
+  bool one = i->is(Op::replica_id) ? i->module()->replica_count == 1 : i->module()->num_partitions == 1;
+  return one ? Build(i).scalar_int(DType::kU32, 0) : nullptr;
+}
+
+}  // namespace armillary
