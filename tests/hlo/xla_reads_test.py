@@ -51,7 +51,11 @@ def programs():
     a = jnp.ones((4, 8))
     yield "mlp_grad", jax.grad(mlp), (jnp.ones((8, 16)), jnp.ones((16, 2)), a, jnp.ones((4, 2)))
     yield "scan", lambda x: lax.scan(lambda c, v: (c * 0.5 + v, c.sum()), x[0], x), (a,)
-    yield "conv", lambda x, k: lax.conv_general_dilated(x, k, (2, 1), "SAME"), (jnp.ones((1, 3, 9, 9)), jnp.ones((4, 3, 3, 3)))
+    yield (
+        "conv",
+        lambda x, k: lax.conv_general_dilated(x, k, (2, 1), "SAME"),
+        (jnp.ones((1, 3, 9, 9)), jnp.ones((4, 3, 3, 3))),
+    )
     yield "sort_gather", lambda x: x[jnp.argsort(x.sum(1))], (a,)
     yield "cond", lambda x: lax.cond(x.sum() > 0, jnp.sin, jnp.cos, x), (a,)
     yield "random", lambda k: jax.random.normal(k, (5,)), (jax.random.key(0),)
@@ -61,7 +65,9 @@ def programs():
     yield "dtypes", lambda x: (x.astype(jnp.bfloat16), x.astype(jnp.float8_e4m3fn), x.astype(jnp.int4)), (a,)
 
 
-@pytest.mark.parametrize(("name", "function", "args"), list(programs()), ids=lambda v: v if isinstance(v, str) else "")
+@pytest.mark.parametrize(
+    ("name", "function", "args"), list(programs()), ids=lambda v: v if isinstance(v, str) else ""
+)
 def test_jax_programs_come_back(name, function, args, tmp_path: Path) -> None:
     lowered = jax.jit(function).lower(*args)
     for stage, text in {

@@ -90,6 +90,14 @@ TEST(Memory, an_elided_constant_takes_none_until_it_is_filled) {
   EXPECT_EQ(literal.get_double(3'999'999'999), 0);  // readable, though nobody knows the value
 }
 
+TEST(Memory, two_elided_constants_are_not_known_to_be_equal) {
+  const Shape shape(DType::kF32, {8});
+  const Literal one = parse_literal(shape, "{...}"), other = parse_literal(shape, "{...}");
+  EXPECT_FALSE(one == other);
+  EXPECT_TRUE(one == one);
+  EXPECT_FALSE(one.is_splat());
+}
+
 TEST(Memory, elided_constants_are_filled_on_request) {
   const auto module = parse(entry_with("s32[300] constant({...})"), {.fill_elided_constants = true});
   const Literal& literal = module->entry()->root()->literal();

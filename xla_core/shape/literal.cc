@@ -262,7 +262,7 @@ Literal Literal::reshaped(Shape shape) const {
 }
 
 bool Literal::is_splat() const {
-  if (is_tuple() || size() == 0) return false;
+  if (is_tuple() || elided_ || size() == 0) return false;
   const size_t element = static_cast<size_t>(byte_size(dtype()));
   // Every element equals its predecessor.
   return std::memcmp(data_, data_ + element, static_cast<size_t>(size_bytes()) - element) == 0;
@@ -271,6 +271,7 @@ bool Literal::is_splat() const {
 bool operator==(const Literal& a, const Literal& b) {
   if (!a.shape_.compatible(b.shape_) || a.elided_ != b.elided_) return false;
   if (a.is_tuple()) return a.tuple_ == b.tuple_;
+  if (a.elided_) return a.data_ == b.data_;  // two unknown values are not known to be equal
   return std::memcmp(a.data_, b.data_, static_cast<size_t>(a.size_bytes())) == 0;
 }
 
