@@ -88,7 +88,8 @@ void Printer::attributes(const Instruction& i) {
     if (is_common(attr) && attr != Attr::backend_config) attribute(attr, value);
   control_predecessors(i);
   if (options_.metadata) append_metadata(out_, i.metadata());
-  if (const AttrValue* config = i.attrs().find(Attr::backend_config)) attribute(Attr::backend_config, *config);
+  if (const AttrValue* config = i.attrs().find(Attr::backend_config))
+    attribute(Attr::backend_config, *config);
 }
 
 void Printer::instruction(const Instruction& i) {

@@ -23,7 +23,8 @@ void append_names(std::string& out, const std::vector<std::string>& names) {
 
 // A window field, left out when every dimension has the default.
 template <class Default, class Text>
-void append_window_field(std::string& out, const Window& window, std::string_view field, Default is_default, Text text) {
+void append_window_field(std::string& out, const Window& window, std::string_view field, Default is_default,
+                         Text text) {
   if (std::all_of(window.dims.begin(), window.dims.end(), is_default)) return;
   if (out.back() != '{') out += ' ';
   (out += field) += '=';
@@ -32,18 +33,26 @@ void append_window_field(std::string& out, const Window& window, std::string_vie
 
 void append_window(std::string& out, const Window& window) {
   auto never = [](const WindowDim&) { return false; };
-  auto number = [](int64_t WindowDim::*field) { return [field](const WindowDim& d) { return std::to_string(d.*field); }; };
-  auto is_one = [](int64_t WindowDim::*field) { return [field](const WindowDim& d) { return d.*field == 1; }; };
+  auto number = [](int64_t WindowDim::* field) {
+    return [field](const WindowDim& d) { return std::to_string(d.*field); };
+  };
+  auto is_one = [](int64_t WindowDim::* field) {
+    return [field](const WindowDim& d) { return d.*field == 1; };
+  };
   out += '{';
   if (!window.dims.empty()) {
     append_window_field(out, window, "size", never, number(&WindowDim::size));
     append_window_field(out, window, "stride", is_one(&WindowDim::stride), number(&WindowDim::stride));
-    append_window_field(out, window, "pad", [](const WindowDim& d) { return d.pad_low == 0 && d.pad_high == 0; },
-                        [](const WindowDim& d) { return fmt::format("{}_{}", d.pad_low, d.pad_high); });
-    append_window_field(out, window, "lhs_dilate", is_one(&WindowDim::lhs_dilate), number(&WindowDim::lhs_dilate));
-    append_window_field(out, window, "rhs_dilate", is_one(&WindowDim::rhs_dilate), number(&WindowDim::rhs_dilate));
-    append_window_field(out, window, "rhs_reversal", [](const WindowDim& d) { return !d.reversal; },
-                        [](const WindowDim& d) { return std::string(d.reversal ? "1" : "0"); });
+    append_window_field(
+        out, window, "pad", [](const WindowDim& d) { return d.pad_low == 0 && d.pad_high == 0; },
+        [](const WindowDim& d) { return fmt::format("{}_{}", d.pad_low, d.pad_high); });
+    append_window_field(out, window, "lhs_dilate", is_one(&WindowDim::lhs_dilate),
+                        number(&WindowDim::lhs_dilate));
+    append_window_field(out, window, "rhs_dilate", is_one(&WindowDim::rhs_dilate),
+                        number(&WindowDim::rhs_dilate));
+    append_window_field(
+        out, window, "rhs_reversal", [](const WindowDim& d) { return !d.reversal; },
+        [](const WindowDim& d) { return std::string(d.reversal ? "1" : "0"); });
   }
   out += '}';
 }
@@ -77,7 +86,8 @@ void append_slices(std::string& out, const Slices& slices) {
 
 void append_padding(std::string& out, const Padding& padding) {
   // XLA writes the interior in every dimension or in none.
-  const bool interior = std::any_of(padding.begin(), padding.end(), [](const PadDim& p) { return p.interior != 0; });
+  const bool interior =
+      std::any_of(padding.begin(), padding.end(), [](const PadDim& p) { return p.interior != 0; });
   for (size_t i = 0; i < padding.size(); ++i) {
     out += fmt::format("{}{}_{}", i ? "x" : "", padding[i].low, padding[i].high);
     if (interior) out += fmt::format("_{}", padding[i].interior);
@@ -94,8 +104,10 @@ struct ValueAppender {
   void operator()(int64_t value) const { out += std::to_string(value); }
   void operator()(double value) const { out += fmt::format("{}", value); }
   void operator()(const std::string& value) const {
-    if (kind == AttrKind::String) out += '"' + escape(value) + '"';
-    else out += value;
+    if (kind == AttrKind::String)
+      out += '"' + escape(value) + '"';
+    else
+      out += value;
   }
   void operator()(const std::vector<std::string>& value) const { append_names(out, value); }
   void operator()(const Dims& value) const { append_ints(out, value); }
@@ -118,7 +130,9 @@ void append_attr_value(std::string& out, Attr attr, const AttrValue& value, bool
 void append_metadata(std::string& out, const Metadata& m) {
   if (m.empty()) return;
   std::string fields;
-  auto field = [&](std::string_view name, const std::string& value) { fields += fmt::format(" {}={}", name, value); };
+  auto field = [&](std::string_view name, const std::string& value) {
+    fields += fmt::format(" {}={}", name, value);
+  };
   auto text = [&](std::string_view name, const std::string& value) {
     if (!value.empty()) field(name, '"' + escape(value) + '"');
   };

@@ -17,15 +17,16 @@ void append_aliases(std::string& out, const Module& m) {
     out += ", input_output_alias={ ";
     for (size_t i = 0; i < m.aliases.size(); ++i) {
       const InputOutputAlias& a = m.aliases[i];
-      out += fmt::format("{}{}: ({}, {}, {})", i ? ", " : "", braced(a.output_index), a.parameter, braced(a.parameter_index),
-                         a.must ? "must-alias" : "may-alias");
+      out += fmt::format("{}{}: ({}, {}, {})", i ? ", " : "", braced(a.output_index), a.parameter,
+                         braced(a.parameter_index), a.must ? "must-alias" : "may-alias");
     }
     out += " }";
   }
   if (!m.donors.empty()) {
     out += ", buffer_donor={ ";
     for (size_t i = 0; i < m.donors.size(); ++i)
-      out += fmt::format("{}({}, {})", i ? ", " : "", m.donors[i].parameter, braced(m.donors[i].parameter_index));
+      out += fmt::format("{}({}, {})", i ? ", " : "", m.donors[i].parameter,
+                         braced(m.donors[i].parameter_index));
     out += " }";
   }
 }
@@ -68,12 +69,14 @@ void append_stack_frames(std::string& out, const StackFrames& t) {
   out += "FileLocations\n";
   for (size_t i = 0; i < t.locations.size(); ++i) {
     const StackFrames::Location& at = t.locations[i];
-    out += fmt::format("{} {{file_name_id={} function_name_id={} line={} end_line={} column={} end_column={}}}\n", i + 1, at.file,
-                       at.function, at.line, at.end_line, at.column, at.end_column);
+    out += fmt::format(
+        "{} {{file_name_id={} function_name_id={} line={} end_line={} column={} end_column={}}}\n", i + 1,
+        at.file, at.function, at.line, at.end_line, at.column, at.end_column);
   }
   out += "\nStackFrames\n";
   for (size_t i = 0; i < t.frames.size(); ++i)
-    out += fmt::format("{} {{file_location_id={} parent_frame_id={}}}\n", i + 1, t.frames[i].location, t.frames[i].parent + 1);
+    out += fmt::format("{} {{file_location_id={} parent_frame_id={}}}\n", i + 1, t.frames[i].location,
+                       t.frames[i].parent + 1);
   out += '\n';
 }
 
@@ -89,7 +92,8 @@ void append_header(std::string& out, const Module& m) {
   if (m.replica_count != 1) out += fmt::format(", replica_count={}", m.replica_count);
   if (m.num_partitions != 1) out += fmt::format(", num_partitions={}", m.num_partitions);
   if (!m.frontend_attributes.empty()) out += ", frontend_attributes=" + m.frontend_attributes;
-  append_others(out, m, [](const std::string& n) { return !contains(kBeforeLayout, n) && !contains(kAfterLayout, n); });
+  append_others(
+      out, m, [](const std::string& n) { return !contains(kBeforeLayout, n) && !contains(kAfterLayout, n); });
   out += '\n';
   append_stack_frames(out, m.stack_frames);
 }

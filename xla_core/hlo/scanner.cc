@@ -24,7 +24,8 @@ void Scanner::skip() {
       ++at_;
     } else if (c == '/' && at_ + 1 < size && text_[at_ + 1] == '*') {
       const size_t end = text_.find("*/", at_ + 2);
-      if (end == std::string_view::npos) throw error(at_, "expected */ to close the comment that begins here, found the end of the text");
+      if (end == std::string_view::npos)
+        throw error(at_, "expected */ to close the comment that begins here, found the end of the text");
       at_ = end + 2;
     } else if (c == '/' && at_ + 1 < size && text_[at_ + 1] == '/') {
       at_ = std::min(text_.find('\n', at_), size);
@@ -64,7 +65,9 @@ void Scanner::expect(std::string_view word, std::string_view why) {
 std::string_view Scanner::peek_identifier() {
   if (!is_letter(peek())) return {};
   size_t end = at_ + 1;
-  while (end < text_.size() && is_name_char(text_[end]) && !(text_[end] == '-' && text_.substr(end, 2) == "->")) ++end;
+  while (end < text_.size() && is_name_char(text_[end]) &&
+         !(text_[end] == '-' && text_.substr(end, 2) == "->"))
+    ++end;
   return text_.substr(at_, end - at_);
 }
 
@@ -84,7 +87,9 @@ std::string_view Scanner::name(std::string_view what) {
   if (peek() != '%') return identifier(what);
   const size_t begin = at_ + 1;
   size_t end = begin;
-  while (end < text_.size() && is_name_char(text_[end]) && !(text_[end] == '-' && text_.substr(end, 2) == "->")) ++end;
+  while (end < text_.size() && is_name_char(text_[end]) &&
+         !(text_[end] == '-' && text_.substr(end, 2) == "->"))
+    ++end;
   if (end == begin) throw expected(what);
   at_ = end;
   return text_.substr(begin, end - begin);
@@ -125,7 +130,8 @@ std::string_view Scanner::quoted(std::string_view what) {
   const size_t begin = at_ + 1;
   size_t end = begin;
   while (end < text_.size() && text_[end] != '"') end += text_[end] == '\\' ? 2 : 1;
-  if (end >= text_.size()) throw error(at_, "expected \" to close the string that begins here, found the end of the text");
+  if (end >= text_.size())
+    throw error(at_, "expected \" to close the string that begins here, found the end of the text");
   at_ = end + 1;
   return text_.substr(begin, end - begin);
 }
@@ -142,20 +148,29 @@ int digit_value(char c) {
 // Up to `limit` digits of a base, from text[i] on; moves i past them.
 char numbered_char(std::string_view text, size_t& i, int base, int limit) {
   int value = 0;
-  for (int n = 0; n < limit && i < text.size() && digit_value(text[i]) < base; ++n) value = value * base + digit_value(text[i++]);
+  for (int n = 0; n < limit && i < text.size() && digit_value(text[i]) < base; ++n)
+    value = value * base + digit_value(text[i++]);
   return static_cast<char>(value);
 }
 
 char simple_escape(char c) {
   switch (c) {
-    case 'n': return '\n';
-    case 't': return '\t';
-    case 'r': return '\r';
-    case 'a': return '\a';
-    case 'b': return '\b';
-    case 'f': return '\f';
-    case 'v': return '\v';
-    default: return c;  // quotes, backslash, and whatever needs no escape
+    case 'n':
+      return '\n';
+    case 't':
+      return '\t';
+    case 'r':
+      return '\r';
+    case 'a':
+      return '\a';
+    case 'b':
+      return '\b';
+    case 'f':
+      return '\f';
+    case 'v':
+      return '\v';
+    default:
+      return c;  // quotes, backslash, and whatever needs no escape
   }
 }
 
@@ -171,9 +186,12 @@ std::string Scanner::string(std::string_view what) {
       continue;
     }
     const char c = raw[++i];
-    if (c >= '0' && c <= '7') result += numbered_char(raw, i, 8, 3);
-    else if (c == 'x') result += numbered_char(raw, ++i, 16, 2);
-    else result += simple_escape(raw[i++]);
+    if (c >= '0' && c <= '7')
+      result += numbered_char(raw, i, 8, 3);
+    else if (c == 'x')
+      result += numbered_char(raw, ++i, 16, 2);
+    else
+      result += simple_escape(raw[i++]);
   }
   return result;
 }
@@ -183,12 +201,24 @@ std::string escape(std::string_view text) {
   result.reserve(text.size());
   for (const char c : text) {
     switch (c) {
-      case '\n': result += "\\n"; break;
-      case '\t': result += "\\t"; break;
-      case '\r': result += "\\r"; break;
-      case '"': result += "\\\""; break;
-      case '\'': result += "\\'"; break;
-      case '\\': result += "\\\\"; break;
+      case '\n':
+        result += "\\n";
+        break;
+      case '\t':
+        result += "\\t";
+        break;
+      case '\r':
+        result += "\\r";
+        break;
+      case '"':
+        result += "\\\"";
+        break;
+      case '\'':
+        result += "\\'";
+        break;
+      case '\\':
+        result += "\\\\";
+        break;
       default:
         if (static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) >= 0x7f)
           result += fmt::format("\\{:03o}", static_cast<unsigned char>(c));
@@ -211,16 +241,21 @@ std::string_view Scanner::balanced(std::string_view what) {
       continue;
     }
     ++at_;
-    if (c == '{') partners += '}';
-    else if (c == '[') partners += ']';
-    else if (c == '(') partners += ')';
+    if (c == '{')
+      partners += '}';
+    else if (c == '[')
+      partners += ']';
+    else if (c == '(')
+      partners += ')';
     else if (c == '}' || c == ']' || c == ')') {
-      if (c != partners.back()) throw error(at_ - 1, "expected '{}' in {}, found '{}'", partners.back(), what, c);
+      if (c != partners.back())
+        throw error(at_ - 1, "expected '{}' in {}, found '{}'", partners.back(), what, c);
       partners.pop_back();
       if (partners.empty()) return text_.substr(begin, at_ - begin);
     }
   }
-  throw error(begin, "expected '{}' to close {} that begins here, found the end of the text", partners.back(), what);
+  throw error(begin, "expected '{}' to close {} that begins here, found the end of the text", partners.back(),
+              what);
 }
 
 Scanner::Place Scanner::place(size_t position) const {
@@ -236,7 +271,9 @@ std::string Scanner::where(size_t position) const {
 std::string Scanner::found() {
   if (at_end()) return "the end of the text";
   constexpr size_t kShown = 40;
-  const auto shown = [](std::string_view word) { return std::string(word.substr(0, kShown)) + (word.size() > kShown ? "..." : ""); };
+  const auto shown = [](std::string_view word) {
+    return std::string(word.substr(0, kShown)) + (word.size() > kShown ? "..." : "");
+  };
   if (const std::string_view word = peek_identifier(); !word.empty()) return fmt::format("'{}'", shown(word));
   const char c = text_[at_];
   if (is_digit(c) || c == '%' || c == '-') {
@@ -264,7 +301,8 @@ std::string Scanner::line_text(size_t position) const {
 
 Scanner::Nest::Nest(Scanner& scanner, std::string_view what) : scanner_(scanner) {
   if (scanner.depth_ >= scanner.max_nesting_)
-    throw scanner.error(scanner.next_position(), "{} nested deeper than {} levels", what, scanner.max_nesting_);
+    throw scanner.error(scanner.next_position(), "{} nested deeper than {} levels", what,
+                        scanner.max_nesting_);
   ++scanner.depth_;
 }
 

@@ -1,4 +1,5 @@
-// A cursor over HLO text: skips blanks and comments, reads words, numbers and strings, and says where it is when something is wrong.
+// A cursor over HLO text: skips blanks and comments, reads words, numbers and strings, and says where it is
+// when something is wrong.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +26,7 @@ class Scanner {
   char raw_peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }  // blanks count
   void advance() { ++at_; }
   bool accept(char c);
-  bool accept(std::string_view word);       // punctuation: no look at what follows
+  bool accept(std::string_view word);  // punctuation: no look at what follows
   bool accept_keyword(std::string_view word);
   void expect(char c, std::string_view why);
   void expect(std::string_view word, std::string_view why);
@@ -40,13 +41,15 @@ class Scanner {
   bool at_integer();
   double real(std::string_view what);
   bool boolean(std::string_view what);
-  std::string string(std::string_view what);           // "quoted", escapes resolved
-  std::string_view quoted(std::string_view what);      // "quoted" without the quotes, escapes untouched
+  std::string string(std::string_view what);       // "quoted", escapes resolved
+  std::string_view quoted(std::string_view what);  // "quoted" without the quotes, escapes untouched
   // From an opening bracket to its partner, both included; strings are stepped over.
   std::string_view balanced(std::string_view what);
 
   // "file:line:column"; lines and columns count from 1.
-  struct Place { int line, column; };
+  struct Place {
+    int line, column;
+  };
   Place place(size_t position) const;
   std::string where(size_t position) const;
   // "expected a shape, found identifier `foo`" at the next word.
