@@ -2,11 +2,6 @@
 The compiled core of Armillary: HLO, passes, interpreter, back ends.
 """
 from __future__ import annotations
-from armillary import Error
-from armillary import InternalError
-from armillary import ResourceError
-from armillary import UnsupportedError
-from armillary import UserError
 import collections.abc
 import numpy
 import typing
@@ -15,7 +10,7 @@ class Shape:
     """
     Element type, dimensions and layout; or a tuple of such.
     """
-    def __eq__(self, arg0: Shape) -> bool:
+    def __eq__(self, arg0: object) -> bool:
         ...
     def __hash__(self) -> int:
         ...
@@ -85,7 +80,7 @@ class Instruction:
     """
     One HLO instruction.
     """
-    def __eq__(self, arg0: Instruction) -> bool:
+    def __eq__(self, arg0: object) -> bool:
         ...
     def __hash__(self) -> int:
         ...
@@ -102,7 +97,7 @@ class Instruction:
     def callees(self) -> list:
         ...
     @property
-    def computation(self) -> ...:
+    def computation(self) -> Computation:
         ...
     @property
     def control_predecessors(self) -> list:
@@ -150,7 +145,7 @@ class Computation:
     """
     A list of instructions, operands before users.
     """
-    def __eq__(self, arg0: Computation) -> bool:
+    def __eq__(self, arg0: object) -> bool:
         ...
     def __hash__(self) -> int:
         ...
@@ -188,7 +183,7 @@ class Module:
     A whole HLO program.
     """
     @staticmethod
-    def from_proto(data: str, file: str = '') -> Module:
+    def from_proto(data: bytes, file: str = '') -> Module:
         """
         From the bytes of an HloModuleProto, or of an HloProto around one.
         """
@@ -348,4 +343,27 @@ def set_flag(name: str, value: str) -> None:
 def set_flags(flags: str) -> None:
     """
     Several, as in ARMILLARY_FLAGS: "threads=4,verify_each=true".
+    """
+class Error(Exception):
+    """
+    Anything the core refuses or fails at; has kind, where and message.
+    """
+    kind: str
+    where: str
+    message: str
+class UserError(Error, ValueError):
+    """
+    The input is wrong.
+    """
+class UnsupportedError(Error, NotImplementedError):
+    """
+    The input is right, but Armillary cannot do it yet.
+    """
+class ResourceError(Error, MemoryError):
+    """
+    Memory, threads or files are missing.
+    """
+class InternalError(Error, RuntimeError):
+    """
+    A mistake in Armillary itself.
     """

@@ -30,7 +30,7 @@ def jit(
     arrays (which our own results are); the immutable arrays of JAX are left alone. `target` is a name from
     list_targets(). Transformations (grad, vmap) go inside: arm.jit(jax.grad(f)).
     """
-    options = {
+    options: dict[str, Any] = {
         "static_argnums": static_argnums,
         "static_argnames": static_argnames,
         "donate_argnums": donate_argnums,
@@ -47,8 +47,9 @@ class _Program:
     def __init__(self, lowered: Any, target: str):
         import jax
 
-        self.trees = Trees.of(lowered)
-        assert self.trees is not None
+        trees = Trees.of(lowered)
+        assert trees is not None
+        self.trees = trees
         self.core = compile_core(load(lowered), target)
         shapes = [leaf for shape in self.core.parameter_shapes for leaf in shape.leaves if leaf.is_array]
         self.dtypes = [shape.dtype for shape in shapes]
@@ -168,7 +169,7 @@ class _Statics:
     def split(self, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[Any, Any]:
         if not self.nums and not self.names:
             return (), (arguments, keywords)
-        statics = tuple((n, a) for n, a in enumerate(arguments) if n in self.nums)
+        statics: tuple[Any, ...] = tuple((n, a) for n, a in enumerate(arguments) if n in self.nums)
         statics += tuple(sorted((k, v) for k, v in keywords.items() if k in self.names))
         dynamic = tuple(a for n, a in enumerate(arguments) if n not in self.nums)
         try:

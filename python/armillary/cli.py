@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
 
@@ -214,7 +214,7 @@ def _fail(message: str, status: int) -> NoReturn:
 
 def main() -> None:
     """Exit status: 0 well, 1 a comparison failed or Armillary is at fault, 2 the input is wrong or cannot run."""
-    usage_error = typer.BadParameter.__mro__[1]  # Typer's own copy of Click has no public name for it
+    usage_error: Any = typer.BadParameter.__mro__[1]  # Typer's own copy of Click has no public name for it
     try:
         sys.exit(app(standalone_mode=False))
     except usage_error as error:

@@ -4,6 +4,7 @@ usage: bazel run //tools/docs:generate     (tests/house/generated_test.py compar
 """
 
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -12,6 +13,14 @@ from pathlib import Path
 
 from armillary import _core
 
+ERRORS = ["Error", "UserError", "UnsupportedError", "ResourceError", "InternalError"]
+# What pybind11-stubgen cannot know: the errors are made in the core though they call themselves armillary's,
+# == takes anything, and a class may be named before it is bound.
+STUB_CORRECTIONS = [
+    (r"from armillary import \w+\n", ""),
+    (r"(def __eq__\(self, arg0: )\w+", r"\1object"),
+    (r"(def computation\(self\) -> )\.\.\.", r"\1Computation"),
+]
 NOTE = "<!-- Written by tools/docs/generate.py; change the table in the sources instead. -->\n"
 
 
@@ -80,7 +89,18 @@ def stub() -> str:
         result = subprocess.run(command, env=env, capture_output=True, text=True)
         if result.returncode != 0:
             raise RuntimeError(result.stderr)
-        return Path(out, "armillary", "_core.pyi").read_text()
+        text = Path(out, "armillary", "_core.pyi").read_text()
+    for pattern, instead in STUB_CORRECTIONS:
+        text = re.sub(pattern, instead, text)
+    return text + "".join(map(error_class, ERRORS))
+
+
+def error_class(name: str) -> str:
+    """An exception as the stub should define it: its class says it is armillary's, though it is made in the core."""
+    error = getattr(_core, name)
+    bases = ", ".join(base.__name__ for base in error.__bases__)
+    fields = "    kind: str\n    where: str\n    message: str\n" if name == "Error" else ""
+    return f'class {name}({bases}):\n    """\n    {error.__doc__}\n    """\n{fields}'
 
 
 PAGES: dict[str, Callable[[], str]] = {

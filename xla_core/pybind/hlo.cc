@@ -189,7 +189,8 @@ std::shared_ptr<Module> parse_module(const std::string& text, const std::string&
   return module;
 }
 
-std::shared_ptr<Module> module_from_proto(const std::string& bytes, const std::string& file) {
+std::shared_ptr<Module> module_from_proto(const py::bytes& data, const std::string& file) {
+  const std::string bytes = data;
   py::gil_scoped_release nogil;
   std::shared_ptr<Module> module = from_proto(bytes);
   module->file = file;
