@@ -35,11 +35,12 @@ Val lowest(KernelBuilder& b, DType d, bool highest) {
 
 }  // namespace
 
-Combiner::Combiner(const Computation& computation) : computation_(computation), op_(single_op(computation)) {
-  const size_t count = computation.parameters().size() / 2;
+Combiner::Combiner(const Instruction& user)
+    : computation_(*user.attrs().callee(Attr::to_apply)), op_(single_op(computation_)) {
+  const size_t count = computation_.parameters().size() / 2;
   for (size_t i = 0; i < count; ++i) {
-    const DType d = computation.parameter(static_cast<int64_t>(i))->dtype();
-    dtypes_.push_back(op_ && widens(d) ? DType::kF32 : d);
+    const DType d = computation_.parameter(static_cast<int64_t>(i))->dtype();
+    dtypes_.push_back(op_ && user.is(Op::reduce) && widens(d) ? DType::kF32 : d);
   }
 }
 

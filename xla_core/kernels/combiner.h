@@ -10,10 +10,11 @@
 
 namespace armillary::kernels {
 
-// Narrow floats are summed and multiplied in f32 and rounded once at the end.
+// A reduce has no order, so narrow floats are summed and multiplied in f32 and rounded once at the end.
+// Windows do have one: programs that sum by windows (cumsum) are written for one rounding a step.
 class Combiner {
  public:
-  explicit Combiner(const Computation& computation);
+  explicit Combiner(const Instruction& user);
 
   // In accumulators' dtypes.
   std::vector<Val> widen(KernelBuilder& b, std::span<const Val> x) const;

@@ -21,7 +21,7 @@ std::vector<Val> loops(
 }  // namespace
 
 std::vector<Val> Elements::reduced(const Instruction* i, const Index& index) {
-  const Combiner combiner(*i->attrs().callee(Attr::to_apply));
+  const Combiner combiner(*i);
   const Dims& dims = i->operand(0)->dims();
   const Shape& result = i->shape().is_tuple() ? i->shape().tuple[0] : i->shape();
   const std::vector<Val> kept = index.along(b_, result.dims);
@@ -48,7 +48,7 @@ std::vector<Val> Elements::reduced(const Instruction* i, const Index& index) {
 }
 
 std::vector<Val> Elements::windowed(const Instruction* i, const Index& index) {
-  const Combiner combiner(*i->attrs().callee(Attr::to_apply));
+  const Combiner combiner(*i);
   const Dims& dims = i->operand(0)->dims();
   const Window& window = i->attrs().window();
   const Shape& result = i->shape().is_tuple() ? i->shape().tuple[0] : i->shape();

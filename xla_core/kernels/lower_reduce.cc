@@ -30,7 +30,7 @@ class ReduceLowering {
  public:
   ReduceLowering(const Site& site, Lowering& lowering)
       : site_(site), lowering_(lowering), heroes_(hero_reduces(site)), plan_(plan_reduce(site, heroes_)) {
-    for (const Instruction* h : heroes_) combiners_.emplace_back(*h->attrs().callee(Attr::to_apply));
+    for (const Instruction* h : heroes_) combiners_.emplace_back(*h);
   }
 
   void run() {

@@ -61,7 +61,7 @@ bool is_scan(const Site& site) { return hero_scan(site).has_value(); }
 void lower_scan(const Site& site, Lowering& lowering) {
   const Scan scan = *hero_scan(site);
   const Instruction* window = scan.window;
-  const Combiner combiner(*window->attrs().callee(Attr::to_apply));
+  const Combiner combiner(*window);
   const Dims& dims = window->operand(0)->dims();
   const int64_t length = dims[scan.dim], inner = strides_of(dims)[scan.dim],
                 outer = product(dims) / length / inner;
