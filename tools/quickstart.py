@@ -4,8 +4,8 @@ Run it with: bazel run //tools:quickstart [-- --svg FILE]    (FILE gets a pictur
 """
 
 import os
+import re
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from itertools import pairwise
@@ -25,6 +25,8 @@ from sklearn.datasets import load_digits
 WIDTHS = (64, 128, 64, 10)  # 8 x 8 pixels in, ten digits out
 BATCH, EPOCHS, LEARNING_RATE = 64, 30, 2e-3
 WANTED_ACCURACY = 0.95
+HERE = Path(os.environ.get("BUILD_WORKING_DIRECTORY", "."))  # where "bazel run" was typed
+DUMPS = "quickstart_dumps"
 Params = list[dict[str, Any]]
 
 
@@ -145,6 +147,13 @@ def report(ours: Run, theirs: Run, tests: tuple[np.ndarray, np.ndarray], console
     console.print(table)
 
 
+def save_picture(console: Console, file: str) -> None:
+    """The output so far as SVG, in whatever monospaced font the reader has."""
+    svg = console.export_svg(title="bazel run //tools:quickstart")
+    without_fonts = re.sub(r"@font-face \{.*?\}\s*", "", svg, flags=re.DOTALL)
+    (HERE / file).write_text(without_fonts)
+
+
 def main() -> int:
     console = Console(record=True)
     digits = load_digits()
@@ -157,9 +166,8 @@ def main() -> int:
     one_of_theirs = jax.jit(train_step)(first_state(0), x[:BATCH], labels[:BATCH])
 
     # XLA has read its flags by now, so that these dumps are all ours.
-    dumps = Path(tempfile.gettempdir(), "armillary_quickstart")
     os.environ["XLA_FLAGS"] = (
-        f"{os.environ.get('XLA_FLAGS', '')} --xla_dump_to={dumps} --xla_dump_hlo_pass_re=.*"
+        f"{os.environ.get('XLA_FLAGS', '')} --xla_dump_to={HERE / DUMPS} --xla_dump_hlo_pass_re=.*"
     )
     import armillary as arm
 
@@ -168,9 +176,9 @@ def main() -> int:
     report(ours, theirs, tests, console)
     one = difference(step(first_state(0), x[:BATCH], labels[:BATCH]), one_of_theirs)
     console.print(f"difference from XLA:CPU after one step: {one:.1e} of the largest value", soft_wrap=True)
-    console.print(f"the program before, between and after the passes: {dumps}", soft_wrap=True)
+    console.print(f"the program before, between and after the passes: {DUMPS}/", soft_wrap=True)
     if sys.argv[1:2] == ["--svg"]:
-        console.save_svg(sys.argv[2], title="bazel run //tools:quickstart")
+        save_picture(console, sys.argv[2])
 
     reached = accuracy(ours.state, *tests)
     if reached < WANTED_ACCURACY:
