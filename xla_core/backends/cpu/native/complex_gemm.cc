@@ -82,11 +82,11 @@ void run_small(const GemmPlan& plan, const std::byte* a, const std::byte* b, std
   for (int64_t i = 0; i < plan.c.batch.size(); ++i)
     for (int64_t row = 0; row < plan.a.outer.size(); ++row)
       for (int64_t col = 0; col < plan.b.outer.size(); ++col) {
-        double re = 0, im = 0;
+        R re = 0, im = 0;
         for (int64_t k = 0; k < plan.a.depth.size(); ++k) {
-          const std::complex<double> x =
+          const std::complex<R> x =
               lhs[plan.a.batch.offsets[i] + plan.a.outer.offsets[row] + plan.a.depth.offsets[k]];
-          const std::complex<double> y =
+          const std::complex<R> y =
               rhs[plan.b.batch.offsets[i] + plan.b.outer.offsets[col] + plan.b.depth.offsets[k]];
           re += x.real() * y.real() - x.imag() * y.imag();
           im += x.real() * y.imag() + x.imag() * y.real();
