@@ -8,7 +8,7 @@ import numpy as np
 from armillary import _core
 from armillary._arrays import arrays_for, as_array, nest
 from armillary._errors import user_error
-from armillary._load import load
+from armillary._load import load_to_run
 
 _blas_looked_for = False
 
@@ -21,7 +21,7 @@ def compile(program: Any, target: str = "cpu", *, optimise: bool = True) -> "Exe
     Raises UserError for wrong programs and unknown targets, UnsupportedError for what cannot run yet.
     """
     trees = Trees.of(program)
-    return Executable(compile_core(load(program), target, optimise), target, trees)
+    return Executable(compile_core(load_to_run(program), target, optimise), target, trees)
 
 
 def compile_core(module: _core.Module, target: str, optimise: bool = True) -> _core.Executable:

@@ -1,6 +1,7 @@
 """Whatever holds a program -> Module. The kind is found by looking, never by asking."""
 
 import os
+import warnings
 from typing import Any
 
 from armillary import _core, _stablehlo
@@ -25,6 +26,19 @@ def load(program: Any, file: str = "") -> _core.Module:
     if isinstance(program, bytes | bytearray | memoryview):
         return _load_bytes(bytes(program), file)
     return _load_object(program, file)
+
+
+def load_to_run(program: Any) -> _core.Module:
+    """As load(), but constants that a dump left out as `{...}` get small repeating values, with a warning."""
+    module = load(program)
+    filled = module.clone()
+    count = filled.fill_elided_constants()
+    if not count:
+        return module
+    warnings.warn(
+        f"{module.name}: {count} constants elided as {{...}} were filled with made-up values", stacklevel=3
+    )
+    return filled
 
 
 def _load_file(path: str) -> _core.Module:

@@ -4,7 +4,7 @@ from typing import Any
 
 from armillary import _core
 from armillary._arrays import arrays_for
-from armillary._load import load
+from armillary._load import load, load_to_run
 
 
 def parse(text: str, file: str = "") -> _core.Module:
@@ -25,7 +25,7 @@ def evaluate(program: Any, *arguments: Any) -> Any:
 
     `program` is anything load() takes; arguments are array-likes, nested tuples where a parameter is a tuple.
     """
-    module = load(program)
+    module = load_to_run(program)
     return _core.evaluate(module, arrays_for(module.entry.parameter_shapes, arguments, module.name))
 
 

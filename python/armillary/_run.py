@@ -11,7 +11,7 @@ from armillary import _core
 from armillary._arrays import flatten, nest
 from armillary._errors import user_error
 from armillary._executable import compile_core
-from armillary._load import load
+from armillary._load import load_to_run
 
 _SHOWN_ELEMENTS = 8
 
@@ -23,7 +23,7 @@ class Options(NamedTuple):
     seed: int
     target: str
     compare: str | None
-    tolerance: float
+    tolerance: float | None
     repeat: int
     out: Path | None
 
@@ -36,7 +36,7 @@ class Result(NamedTuple):
 
 def run(options: Options, print_line: Callable[[str], None]) -> int:
     """Does what the options say and returns the exit status."""
-    module = load(options.file)
+    module = load_to_run(options.file)
     module.verify()
     leaves = [leaf for shape in module.entry.parameter_shapes for leaf in shape.leaves if leaf.is_array]
     arrays = _arguments(options, leaves)
@@ -52,7 +52,15 @@ def run(options: Options, print_line: Callable[[str], None]) -> int:
     if options.compare is None:
         return 0
     other = run_on(options.compare, module, arrays, 1)
-    return _compare(options, result.arrays, other.arrays, print_line)
+    tolerance = _default_tolerance(module) if options.tolerance is None else options.tolerance
+    return _compare(options, tolerance, result.arrays, other.arrays, print_line)
+
+
+def _default_tolerance(module: _core.Module) -> float:
+    """1e-5, or a few roundings of the narrowest float that the program computes with."""
+    bits = {"f16": 11, "bf16": 8, "f8e5m2": 3, "f8e4m3": 4, "f8e4m3fn": 4}
+    used = {i.shape.element_type for c in module.computations for i in c.instructions if i.shape.is_array}
+    return max([1e-5, *(4 * 2.0 ** -bits[kind] for kind in used & bits.keys())])
 
 
 def run_on(target: str, module: _core.Module, arrays: list[np.ndarray], repeat: int = 1) -> Result:
@@ -146,7 +154,11 @@ def difference(ours: np.ndarray, theirs: np.ndarray) -> float:
 
 
 def _compare(
-    options: Options, ours: list[np.ndarray], theirs: list[np.ndarray], print_line: Callable[[str], None]
+    options: Options,
+    tolerance: float,
+    ours: list[np.ndarray],
+    theirs: list[np.ndarray],
+    print_line: Callable[[str], None],
 ) -> int:
     worst = 0.0
     for i, (a, b) in enumerate(zip(ours, theirs, strict=True)):
@@ -155,6 +167,6 @@ def _compare(
         print_line(
             f"  result {i}: {options.target} and {options.compare} differ by {error:.2e} of the largest value"
         )
-    verdict = "within" if worst <= options.tolerance else "beyond"
-    print_line(f"largest difference {worst:.2e}: {verdict} the tolerance of {options.tolerance:g}")
-    return int(worst > options.tolerance)
+    verdict = "within" if worst <= tolerance else "beyond"
+    print_line(f"largest difference {worst:.2e}: {verdict} the tolerance of {tolerance:g}")
+    return int(worst > tolerance)

@@ -49,8 +49,13 @@ def run(
         str | None, typer.Option(help="Another target to compare with, such as interp.", show_default=False)
     ] = None,
     tolerance: Annotated[
-        float, typer.Option(help="Largest difference, relative to the largest value.")
-    ] = 1e-5,
+        float | None,
+        typer.Option(
+            help="Largest difference, relative to the largest value; by default 1e-5, or a few roundings of the"
+            " narrowest float in the program.",
+            show_default=False,
+        ),
+    ] = None,
     repeat: Annotated[int, typer.Option(help="Runs to time; the fastest counts.", min=1)] = 1,
     out: Annotated[
         Path | None, typer.Option(help="Write the results to this .npz file.", show_default=False)

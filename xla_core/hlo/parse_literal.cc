@@ -241,9 +241,21 @@ class LiteralReader {
   std::string bytes_;
 };
 
+// Small values that repeat, so that sums stay finite in every dtype.
+void fill(Literal& literal) {
+  constexpr int64_t kPeriod = 113;
+  const DType d = literal.dtype();
+  for (int64_t i = 0; i < literal.size(); ++i) {
+    if (is_integral(d))
+      literal.set_int(i, is_pred(d) ? i & 1 : i % kPeriod);
+    else
+      literal.set_double(i, static_cast<double>(i % kPeriod) / kPeriod);
+  }
+}
+
 // A value that the dump left out. Its pages are zeros that take no memory until somebody writes to them, so
 // readers need no special case.
-Literal elided_literal(Scanner& in, size_t begin, const Shape& shape, bool fill) {
+Literal elided_literal(Scanner& in, size_t begin, const Shape& shape, bool filled) {
   const int64_t size = shape.byte_size();
   if (size > kMaxLiteralBytes) throw in.error(begin, "a constant of {} bytes is too large", size);
   const size_t mapped = static_cast<size_t>(size) + 64;
@@ -252,17 +264,11 @@ Literal elided_literal(Scanner& in, size_t begin, const Shape& shape, bool fill)
   if (memory == MAP_FAILED) throw resource_error("out of memory for a constant of {} bytes", size);
   std::shared_ptr<void> owner(memory, [mapped](void* p) { munmap(p, mapped); });
   Literal literal = Literal::view(shape, static_cast<std::byte*>(memory), std::move(owner));
-  if (!fill) {
+  if (!filled) {
     literal.set_elided(true);
     return literal;
   }
-  constexpr int64_t kPeriod = 113;  // small values, so that sums stay finite in every dtype
-  for (int64_t i = 0; i < literal.size(); ++i) {
-    if (is_integral(shape.dtype))
-      literal.set_int(i, is_pred(shape.dtype) ? i & 1 : i % kPeriod);
-    else
-      literal.set_double(i, static_cast<double>(i % kPeriod) / kPeriod);
-  }
+  fill(literal);
   return literal;
 }
 
@@ -305,6 +311,19 @@ Literal parse_literal(const Shape& shape, std::string_view text) {
   Literal literal = read_literal(in, shape, false);
   if (!in.at_end()) throw in.expected("the end of the literal");
   return literal;
+}
+
+int64_t fill_elided_constants(Module& module) {
+  int64_t filled = 0;
+  for (const Computation* c : module.computations())
+    for (Instruction* i : c->instructions()) {
+      if (!i->is(Op::constant) || !i->literal().elided()) continue;
+      Literal literal(i->literal().shape());
+      fill(literal);
+      i->set_literal(std::move(literal));
+      ++filled;
+    }
+  return filled;
 }
 
 }  // namespace armillary

@@ -29,6 +29,10 @@ struct ParseOptions {
 
 // Throws Error{kUser} with "file:line:column" and what was expected.
 std::unique_ptr<Module> parse(std::string_view text, const ParseOptions& options = {});
+// Gives each constant that was elided as `{...}` the values that ParseOptions::fill_elided_constants gives;
+// says how many there were.
+int64_t fill_elided_constants(Module& module);
+
 Shape parse_shape(std::string_view text);
 Literal parse_literal(const Shape& shape, std::string_view text);
 

@@ -28,7 +28,11 @@ Shape like_operands(const OpContext& c) {
 template <Op kOp>
 void reducer_check(const OpContext& c) {
   need_callee_count(kOp, c, 1);
-  const Shape scalar = Shape::scalar(c.operand(0).dtype);
+  // XLA promotes narrow floats inside the reducer only: bf16 arrays may be summed by an f32 computation.
+  const DType dtype = c.operand(0).dtype;
+  const bool promoted =
+      is_float(dtype) && !c.callees[0].parameters.empty() && is_float(c.callees[0].parameters[0].dtype);
+  const Shape scalar = Shape::scalar(promoted ? c.callees[0].parameters[0].dtype : dtype);
   need_callee(kOp, c, 0, {scalar, scalar}, &scalar);
 }
 

@@ -213,6 +213,8 @@ void bind_module(py::module_& m) {
       .def(
           "verify", [](const Module& mod, const std::string& stage) { verify(mod, stage_from_name(stage)); },
           "stage"_a = std::string(to_string(Stage::kParsed)), "Raises UserError at the first broken law.")
+      .def("fill_elided_constants", &fill_elided_constants,
+           "Gives constants that a dump left out as {...} small repeating values; says how many there were.")
       .def("clone", [](const Module& mod) { return std::shared_ptr<Module>(mod.clone()); })
       .def_property_readonly("name", &Module::name)
       .def_property_readonly(
