@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
+#include <unordered_map>
 
 #include "xla_core/base/error.h"
 #include "xla_core/base/parallel_for.h"
@@ -22,8 +24,52 @@ std::byte* aligned_bytes(int64_t bytes) {
 
 }  // namespace
 
+namespace {
+
+// Large blocks that went out of use, kept for the next call: fresh memory costs a page fault every 4 KiB,
+// which is more than most programs do to it. Programs that run in a loop ask for the same sizes again.
+class BlockCache {
+ public:
+  std::byte* take(int64_t bytes) {
+    std::lock_guard lock(mutex_);
+    auto it = idle_.find(bytes);
+    if (it == idle_.end()) return nullptr;
+    std::byte* block = it->second;
+    idle_.erase(it);
+    cached_ -= bytes;
+    return block;
+  }
+  bool keep(std::byte* block, int64_t bytes) {
+    std::lock_guard lock(mutex_);
+    if (cached_ + bytes > kMostCached) return false;
+    idle_.emplace(bytes, block);
+    cached_ += bytes;
+    return true;
+  }
+
+ private:
+  static constexpr int64_t kMostCached = int64_t{512} << 20;  // assumed: what a process may hold idle
+  std::mutex mutex_;
+  std::unordered_multimap<int64_t, std::byte*> idle_;
+  int64_t cached_ = 0;
+};
+
+BlockCache& block_cache() {
+  static auto* cache = new BlockCache;  // never destroyed: results may outlive static objects
+  return *cache;
+}
+
+constexpr int64_t kLeastCached = 1 << 17;  // below, malloc keeps its own free lists
+
+}  // namespace
+
 std::shared_ptr<void> allocate(int64_t bytes) {
-  return std::shared_ptr<void>(aligned_bytes(bytes), std::free);
+  if (bytes < kLeastCached) return std::shared_ptr<void>(aligned_bytes(bytes), std::free);
+  std::byte* block = block_cache().take(bytes);
+  if (block == nullptr) block = aligned_bytes(bytes);
+  return std::shared_ptr<void>(block, [bytes](void* p) {
+    if (!block_cache().keep(static_cast<std::byte*>(p), bytes)) std::free(p);
+  });
 }
 
 ArenaPool::~ArenaPool() {
