@@ -1,6 +1,7 @@
 #include "xla_core/backends/cpu/native/sort.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <memory>
 #include <numeric>
@@ -17,6 +18,7 @@ namespace {
 // this many entries at a time.
 constexpr int64_t kMaxTogether = 16;
 constexpr int64_t kEntriesTogether = 1 << 20;
+constexpr int64_t kReadAhead = 64;
 
 // Rows lie along `dimension`: element i of row (outer, inner) is at (outer * length + i) * stride + inner.
 struct Rows {
@@ -83,13 +85,19 @@ void sort_by_key(Arrays operands, Arrays results, const Rows& rows, KeyOrder ord
     std::vector<Entry> entries(together * n), scratch(n);
     std::vector<uint32_t> positions(n);
     std::vector<std::byte> spare;
+    std::array<typename Entry::Key, kReadAhead> ahead;
     for (int64_t row = begin; row < end;) {
       const int64_t block = std::min({together, end - row, rows.stride - row % rows.stride});
+      // One line of memory after the other: element i of all rows of the block.
       const std::byte* base = keys.data + rows.start(row) * width;
-      for (int64_t i = 0; i < n; ++i)
-        for (int64_t r = 0; r < block; ++r)
-          entries[r * n + i] =
-              Entry::make(read(base + (i * rows.stride + r) * width), static_cast<uint32_t>(i));
+      for (int64_t i = 0; i < n; i += kReadAhead) {
+        const int64_t count = std::min(kReadAhead, n - i);
+        for (int64_t r = 0; r < block; ++r) {
+          read.read(base + (i * rows.stride + r) * width, rows.stride, count, ahead.data());
+          Entry* to = entries.data() + r * n + i;
+          for (int64_t k = 0; k < count; ++k) to[k] = Entry::make(ahead[k], static_cast<uint32_t>(i + k));
+        }
+      }
       for (int64_t r = 0; r < block; ++r, ++row) {
         const std::span<Entry> one(entries.data() + r * n, n);
         sort_entries(one, scratch, static_cast<int>(8 * width));

@@ -1,6 +1,7 @@
 #include "xla_core/backends/cpu/native/topk.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <vector>
 
@@ -11,30 +12,41 @@
 namespace armillary::native {
 namespace {
 
-// The k least entries of a row, sorted. A heap of the best so far turns most elements away after one
-// comparison; when k is a good part of the row, selecting among all entries is quicker.
+constexpr int64_t kBlock = 128;
+
+// The k least entries of a row, sorted. A heap holds the best so far; blocks in which nothing is better than
+// its worst are passed over at the speed of one vector comparison. When k is a good part of the row,
+// selecting among all entries is quicker.
 template <class Entry>
-void least(const std::byte* row, int64_t n, int64_t k, int64_t width, const KeyReader& read,
-           std::vector<Entry>& best) {
+void least(const std::byte* row, int64_t n, int64_t k, const KeyReader& read, std::vector<Entry>& best) {
+  using Key = typename Entry::Key;
+  std::array<Key, kBlock> keys;
   best.clear();
-  const int64_t first = k > n / 8 ? n : k;
-  for (int64_t i = 0; i < first; ++i)
-    best.push_back(Entry::make(read(row + i * width), static_cast<uint32_t>(i)));
-  if (first == n) {
-    if (k < n) std::nth_element(best.begin(), best.begin() + k, best.end());
-    best.resize(k);
-    std::sort(best.begin(), best.end());
-    return;
+  const bool select = k > n / 8;
+  for (int64_t i = 0; i < n; i += kBlock) {
+    const int64_t count = std::min(kBlock, n - i);
+    read.read(row + i * read.width(), 1, count, keys.data());
+    int64_t at = 0;
+    for (; at < count && (select || static_cast<int64_t>(best.size()) < k); ++at) {
+      best.push_back(Entry::make(keys[at], static_cast<uint32_t>(i + at)));
+      if (!select && static_cast<int64_t>(best.size()) == k) std::make_heap(best.begin(), best.end());
+    }
+    if (at == count) continue;
+    const Key worst = static_cast<Key>(best.front().key());
+    int better = 0;
+    for (int64_t t = at; t < count; ++t) better += keys[t] < worst;  // equal keys come later: they lose
+    for (; better > 0 && at < count; ++at) {
+      const Entry e = Entry::make(keys[at], static_cast<uint32_t>(i + at));
+      if (!(e < best.front())) continue;
+      std::pop_heap(best.begin(), best.end());
+      best.back() = e;
+      std::push_heap(best.begin(), best.end());
+    }
   }
-  std::make_heap(best.begin(), best.end());
-  for (int64_t i = first; i < n; ++i) {
-    const Entry e = Entry::make(read(row + i * width), static_cast<uint32_t>(i));
-    if (!(e < best.front())) continue;
-    std::pop_heap(best.begin(), best.end());
-    best.back() = e;
-    std::push_heap(best.begin(), best.end());
-  }
-  std::sort_heap(best.begin(), best.end());
+  if (!select) return std::sort_heap(best.begin(), best.end());
+  if (k < n) std::nth_element(best.begin(), best.begin() + k, best.end());
+  best.resize(k);
+  std::sort(best.begin(), best.end());
 }
 
 template <class Entry>
@@ -45,7 +57,7 @@ void run(const ArrayRef& operand, int64_t k, bool largest, const ArrayRef& value
     std::vector<Entry> best;
     for (int64_t r = begin; r < end; ++r) {
       const std::byte* row = operand.data + r * n * width;
-      least(row, n, k, width, read, best);
+      least(row, n, k, read, best);
       for (int64_t i = 0; i < k; ++i) {
         std::memcpy(values.data + (r * k + i) * width, row + best[i].position() * width, width);
         indices.as<int32_t>()[r * k + i] = static_cast<int32_t>(best[i].position());
