@@ -175,6 +175,7 @@ TEST(Client, wrong_arguments_are_named) {
 TEST(Client, what_cannot_run_is_named_with_its_place) {
   try {
     Executable::compile(parse(R"(
+HloModule m, replica_count=2
 add { x = f32[] parameter(0)
   y = f32[] parameter(1)
   ROOT s = f32[] add(x, y) }

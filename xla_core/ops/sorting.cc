@@ -45,7 +45,7 @@ double comparisons(const OpContext& c, const Shape&) {
 
 Shape topk_shape(const OpContext& c) {
   check_signature(Op::topk, c);
-  need_array(Op::topk, c, 0, kRealType);
+  need_array(Op::topk, c, 0, kRealType | kPredType);
   const Shape& x = c.operand(0);
   const int64_t k = c.attrs.integer(Attr::k);
   if (x.rank() < 1 || k < 0 || (x.dims.back() != Shape::kUnbounded && k > x.dims.back()))

@@ -80,7 +80,8 @@ class Literal {
 double decode_float(DType dtype, uint64_t bits);
 uint64_t encode_float(DType dtype, double value);
 
-// HLO text of the value: `1.5`, `{1, 2}`, `{ { 1, 2 }, { 3, 4 } }`; shortest floats that read back to the same bits.
+// HLO text of the value: `1.5`, `{1, 2}`, `{ { 1, 2 }, { 3, 4 } }`; shortest floats that read back to the
+// same bits.
 std::string to_string(const Literal& literal);
 std::string element_to_string(const Literal& literal, int64_t i);
 
@@ -94,9 +95,12 @@ Literal Literal::array(DType dtype, Dims dims, std::span<const T> values) {
   Literal literal(Shape(dtype, std::move(dims)));
   literal.check_element_count(static_cast<int64_t>(values.size()));
   for (size_t i = 0; i < values.size(); ++i) {
-    if constexpr (std::is_integral_v<T>) literal.set_int(static_cast<int64_t>(i), static_cast<int64_t>(values[i]));
-    else if constexpr (std::is_floating_point_v<T>) literal.set_double(static_cast<int64_t>(i), values[i]);
-    else literal.set_complex(static_cast<int64_t>(i), values[i]);
+    if constexpr (std::is_integral_v<T>)
+      literal.set_int(static_cast<int64_t>(i), static_cast<int64_t>(values[i]));
+    else if constexpr (std::is_floating_point_v<T>)
+      literal.set_double(static_cast<int64_t>(i), values[i]);
+    else
+      literal.set_complex(static_cast<int64_t>(i), values[i]);
   }
   return literal;
 }
