@@ -1,0 +1,172 @@
+"""Compiled programs: every kind of argument in, arrays out, reports."""
+
+import threading
+
+import armillary as arm
+import jax
+import jax.numpy as jnp
+import ml_dtypes
+import numpy as np
+import pytest
+
+from tests.python import programs
+
+ADD = """HloModule add
+
+ENTRY main {
+  a = f32[2,3] parameter(0)
+  b = f32[2,3] parameter(1)
+  ROOT c = f32[2,3] add(a, b)
+}
+"""
+
+TUPLES = """HloModule tuples
+
+ENTRY main {
+  p = (f32[2], (s32[], f32[2])) parameter(0)
+  a = f32[2] get-tuple-element(p), index=0
+  n = (s32[], f32[2]) get-tuple-element(p), index=1
+  i = s32[] get-tuple-element(n), index=0
+  b = f32[2] get-tuple-element(n), index=1
+  s = f32[2] add(a, b)
+  t = (s32[], f32[2]) tuple(i, s)
+  ROOT r = ((s32[], f32[2]), f32[2]) tuple(t, a)
+}
+"""
+
+
+@pytest.mark.parametrize("name", programs.PROGRAMS)
+def test_programs_agree_with_xla(name: str) -> None:
+    function, arguments = programs.PROGRAMS[name]
+    ours = arm.compile(programs.lower(name))(*arguments)
+    wanted = jax.jit(function)(*arguments)
+    assert jax.tree.structure(ours) == jax.tree.structure(wanted)
+    for a, b in zip(jax.tree.leaves(ours), jax.tree.leaves(wanted), strict=True):
+        b = np.asarray(b)
+        assert (a.shape, a.dtype) == (b.shape, b.dtype)
+        tolerance = 2e-2 if a.dtype == jnp.bfloat16 else 2e-5
+        np.testing.assert_allclose(
+            a.astype(np.complex128), b.astype(np.complex128), rtol=tolerance, atol=tolerance
+        )
+
+
+@pytest.mark.parametrize(
+    "make", [np.asarray, jnp.asarray, np.asfortranarray, lambda x: np.stack([x, x], -1)[..., 0]]
+)
+def test_arrays_of_any_kind_and_stride_are_taken(make) -> None:
+    a = np.arange(6, dtype=np.float32).reshape(2, 3)
+    program = arm.compile(ADD)
+    result = program(make(a), make(a * 2))
+    assert isinstance(result, np.ndarray)
+    np.testing.assert_array_equal(result, a * 3)
+
+
+def test_dlpack_is_taken() -> None:
+    class Exporter:
+        def __init__(self, array: np.ndarray):
+            self.array = array
+
+        def __dlpack__(self, **options):
+            return self.array.__dlpack__(**options)
+
+        def __dlpack_device__(self):
+            return self.array.__dlpack_device__()
+
+    a = np.ones((2, 3), np.float32)
+    np.testing.assert_array_equal(arm.compile(ADD)(Exporter(a), a), a + a)
+
+
+def test_byte_order_of_other_machines_is_turned() -> None:
+    a = np.arange(6, dtype=">f4").reshape(2, 3)
+    np.testing.assert_array_equal(arm.compile(ADD)(a, a), (a + a).astype(np.float32))
+
+
+def test_results_live_on_after_their_program() -> None:
+    program = arm.compile(ADD)
+    first = program(np.ones((2, 3), np.float32), np.ones((2, 3), np.float32))
+    second = program(first, first)
+    del program
+    np.testing.assert_array_equal(first, np.full((2, 3), 2, np.float32))
+    np.testing.assert_array_equal(second, np.full((2, 3), 4, np.float32))
+
+
+def test_tuples_are_nested_python_tuples() -> None:
+    a, b = np.ones(2, np.float32), np.full(2, 2, np.float32)
+    for value in (arm.compile(TUPLES)((a, (7, b))), arm.evaluate(TUPLES, (a, (7, b)))):
+        (i, s), again = value
+        assert i == 7
+        np.testing.assert_array_equal(s, [3, 3])
+        np.testing.assert_array_equal(again, a)
+
+
+@pytest.mark.parametrize("dtype", [ml_dtypes.int4, ml_dtypes.uint4, ml_dtypes.int2, ml_dtypes.uint2])
+def test_narrow_integers_take_one_byte_on_both_sides(dtype) -> None:
+    name = {"int4": "s4", "uint4": "u4", "int2": "s2", "uint2": "u2"}[np.dtype(dtype).name]
+    text = f"HloModule m\nENTRY e {{\n a = {name}[4] parameter(0)\n b = s32[4] convert(a)\n ROOT t = ({name}[4], s32[4]) tuple(a, b)\n}}"
+    low, high = int(ml_dtypes.iinfo(dtype).min), int(ml_dtypes.iinfo(dtype).max)
+    values = np.array([low, high, 1, 0], np.int32)
+    for same, wide in (arm.evaluate(text, values.astype(dtype)), arm.compile(text)(values.astype(dtype))):
+        assert same.dtype == np.dtype(dtype)
+        np.testing.assert_array_equal(same.astype(np.int32), values)
+        np.testing.assert_array_equal(wide, values)
+
+
+def test_wrong_arguments_are_named() -> None:
+    program = arm.compile(ADD)
+    a = np.zeros((2, 3), np.float32)
+    with pytest.raises(arm.UserError, match="2 arrays, not 1"):
+        program(a)
+    with pytest.raises(arm.UserError, match=r"f32\[2,3\]"):
+        program(a, np.zeros((3, 2), np.float32))
+    with pytest.raises(arm.UserError, match="f32"):
+        program(a, np.zeros((2, 3), np.float64))
+    with pytest.raises(arm.UserError, match="element type"):
+        program(a, np.array(["x"]))
+
+
+def test_a_lowered_function_is_called_like_the_function() -> None:
+    def f(x, unused, *, scale):
+        return {"y": x["a"] * scale, "z": x["b"]}
+
+    x = {"a": np.ones(3, np.float32), "b": np.arange(2)}
+    program = arm.compile(jax.jit(f).lower(x, np.zeros(100), scale=2.0))
+    result = program(x, np.zeros(100), scale=3.0)
+    np.testing.assert_array_equal(result["y"], np.full(3, 3, np.float32))
+    assert result["z"].dtype == np.int32
+    with pytest.raises(arm.UserError, match="structure"):
+        program(x, scale=3.0)
+
+
+def test_an_unknown_target_names_the_known_ones() -> None:
+    with pytest.raises(arm.UserError, match="cpu"):
+        arm.compile(ADD, target="gpu")
+
+
+def test_reports_are_given() -> None:
+    program = arm.compile(ADD)
+    assert "ENTRY" in program.as_text()
+    assert program.module.is_scheduled
+    assert program.memory()["argument_bytes"] == 48
+    assert program.memory()["output_bytes"] == 24
+    assert program.cost()["flops"] == 6
+    assert sum(k["uses"] for k in program.kernels()) >= 1
+    assert any(r["pass"] == "dce" for r in program.passes())
+    assert program.compile_seconds > 0
+
+
+def test_a_program_runs_in_several_threads_at_once() -> None:
+    program = arm.compile(ADD)
+    failures = []
+
+    def work(value: int) -> None:
+        a = np.full((2, 3), value, np.float32)
+        for _ in range(200):
+            if not (program(a, a) == 2 * value).all():
+                failures.append(value)
+
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
