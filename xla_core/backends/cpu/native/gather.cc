@@ -1,6 +1,7 @@
 #include "xla_core/backends/cpu/native/gather.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "xla_core/base/parallel_for.h"
@@ -37,6 +38,31 @@ auto copier(int64_t bytes) {
   }
 }
 
+template <class Word>
+void copy_words(const std::byte* from, std::byte* to, const int64_t* starts, const int64_t* places,
+                int64_t n) {
+  const Word* in = reinterpret_cast<const Word*>(from);
+  Word* out = reinterpret_cast<Word*>(to);
+  for (int64_t i = 0; i < n; ++i) out[places[i]] = in[starts[i]];
+}
+
+// Windows of one element.
+void copy_elements(const ArrayRef& operand, const ArrayRef& result, const int64_t* starts,
+                   const int64_t* places, int64_t n) {
+  switch (byte_size(operand.dtype)) {
+    case 1:
+      return copy_words<uint8_t>(operand.data, result.data, starts, places, n);
+    case 2:
+      return copy_words<uint16_t>(operand.data, result.data, starts, places, n);
+    case 4:
+      return copy_words<uint32_t>(operand.data, result.data, starts, places, n);
+    case 8:
+      return copy_words<uint64_t>(operand.data, result.data, starts, places, n);
+    default:
+      return copy_words<std::array<uint64_t, 2>>(operand.data, result.data, starts, places, n);
+  }
+}
+
 }  // namespace
 
 int64_t gather_run_length(const ArrayRef& operand, const GatherSpec& spec, const ArrayRef& result) {
@@ -64,6 +90,11 @@ void gather(const ArrayRef& operand, const ArrayRef& indices, const GatherSpec& 
       (n == runs.length ? copy_run : copy_any)(to + b * width, from + a * width, n * width);
     });
   };
+  if (window == 1) {
+    return parallel_for(windows, 8192, [&](int64_t begin, int64_t end) {
+      copy_elements(operand, result, starts.data() + begin, places.data() + begin, end - begin);
+    });
+  }
   const int64_t grain = 16384;  // bytes worth a task
   if (windows >= num_threads()) {
     parallel_for(windows, std::max<int64_t>(1, grain / (window * width)), [&](int64_t begin, int64_t end) {

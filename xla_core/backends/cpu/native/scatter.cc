@@ -93,6 +93,23 @@ Apply typed(CombineRun combine, const ArrayRef& result, const ArrayRef& update) 
   };
 }
 
+// Windows of one element, without a call for each.
+void scatter_elements(const Places& p, CombineEach each, bool unique, const ArrayRef& result,
+                      const ArrayRef& update) {
+  const int64_t n = static_cast<int64_t>(p.starts.size()), size = result.size();
+  if (unique || num_threads() == 1 || n < 2 * kElementsPerTask)
+    return parallel_for(n, unique ? kElementsPerTask : n, [&](int64_t begin, int64_t end) {
+      each(result.data, update.data, p.starts.data() + begin, p.updates.data() + begin, end - begin, 0, size);
+    });
+  const int64_t parts = std::min(
+      num_threads(), 8);  // every task looks at all of them and takes those in its part of the operand
+  parallel_for(parts, 1, [&](int64_t first, int64_t last) {
+    for (int64_t part = first; part < last; ++part)
+      each(result.data, update.data, p.starts.data(), p.updates.data(), n, size * part / parts,
+           size * (part + 1) / parts);
+  });
+}
+
 // Calls machine code for one element at a time; results land in a place of their own first, since all of them
 // depend on all current values.
 Apply by_function(ScalarFn function, Arrays results, Arrays updates) {
@@ -129,10 +146,14 @@ void scatter(Arrays operands, const ArrayRef& indices, Arrays updates, const Sca
   const Places places = places_of(operands[0], indices, updates[0], spec);
   const bool alone = operands.size() == 1 || spec.combine == Combiner::kAssign;
   if (alone && scatter_knows(spec.combine, operands[0].dtype)) {
-    for (size_t k = 0; k < operands.size(); ++k)
-      for_each_place(places, operands[k].size(), spec.unique_indices, [&] {
-        return typed(combine_run(spec.combine, operands[k].dtype), results[k], updates[k]);
-      });
+    for (size_t k = 0; k < operands.size(); ++k) {
+      const Combine combine = combine_of(spec.combine, operands[k].dtype);
+      if (places.runs.size() == 1)
+        scatter_elements(places, combine.each, spec.unique_indices, results[k], updates[k]);
+      else
+        for_each_place(places, operands[k].size(), spec.unique_indices,
+                       [&] { return typed(combine.run, results[k], updates[k]); });
+    }
     return;
   }
   ARM_CHECK(spec.function != nullptr);

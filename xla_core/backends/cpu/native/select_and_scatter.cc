@@ -108,7 +108,7 @@ template <class MakeStays>
 void run_combine(const Geometry& g, const SelectAndScatterSpec& spec, const ArrayRef& source,
                  const ArrayRef& result, const MakeStays& make_stays) {
   const int64_t width = byte_size(result.dtype);
-  if (const CombineRun typed = combine_run(spec.combine, result.dtype)) {
+  if (const CombineRun typed = combine_of(spec.combine, result.dtype).run) {
     return run(g, make_stays, [&] {
       return [=, &result, &source](int64_t r, int64_t s) {
         typed(result.data + r * width, source.data + s * width, 1);
