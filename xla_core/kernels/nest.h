@@ -37,7 +37,7 @@ std::set<int64_t> dimension_cuts(const Dims& dims);
 // The space of `total` elements between the cuts, outermost first. Cuts that do not fit the others are left
 // out. The innermost factor has at least `least` iterations if it can, at the price of a division per
 // element.
-std::vector<Factor> factors_of(int64_t total, const std::set<int64_t>& cuts, int64_t least = 16);
+std::vector<Factor> factors_of(int64_t total, const std::set<int64_t>& cuts, int64_t least = 8);
 
 // The digits of `linear`, which counts through these factors; their own strides stay.
 std::vector<Digit> digits_of(KernelBuilder& b, const std::vector<Factor>& factors, Val linear);

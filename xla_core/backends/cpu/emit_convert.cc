@@ -83,7 +83,8 @@ llvm::Value* Emitter::bitcast(DType from, DType to, Value* x) {
 
 llvm::Value* Emitter::to_wide(DType from, Value* x) {
   Type* f32 = like(b_.getFloatTy(), x);
-  if (from == DType::kF16) return b_.CreateFPExt(b_.CreateBitCast(x, like(b_.getHalfTy(), x)), f32);
+  if (from == DType::kF16 && options_.half_floats)
+    return b_.CreateFPExt(b_.CreateBitCast(x, like(b_.getHalfTy(), x)), f32);
   if (from == DType::kBF16) {
     Value* bits = b_.CreateZExt(x, like(b_.getInt32Ty(), x));
     return b_.CreateBitCast(b_.CreateShl(bits, splat_int(x, 16, 32)), f32);
@@ -92,7 +93,7 @@ llvm::Value* Emitter::to_wide(DType from, Value* x) {
 }
 
 llvm::Value* Emitter::from_wide(DType to, Value* x) {
-  if (to == DType::kF16)
+  if (to == DType::kF16 && options_.half_floats)
     return b_.CreateBitCast(b_.CreateFPTrunc(x, like(b_.getHalfTy(), x)), like(b_.getInt16Ty(), x));
   if (to == DType::kF8E8M0FNU) return encode_e8m0(x);
   if (to != DType::kBF16) return encode_small(info(to), x);
@@ -176,7 +177,7 @@ llvm::Value* Emitter::encode_small(const DTypeInfo& f, Value* x) {
   } else {
     result = b_.CreateXor(result, sign);
   }
-  return b_.CreateTrunc(result, like(b_.getInt8Ty(), x));
+  return b_.CreateTrunc(result, like(scalar_type(f.dtype), x));
 }
 
 llvm::Value* Emitter::decode_e8m0(Value* x) {

@@ -69,10 +69,23 @@ llvm::Value* Emitter::load_adjacent(const TapeNode& n) {
   return pair ? b_.CreateShuffleVector(v, every(2, n.part, lanes_)) : v;
 }
 
-// When only some lanes are live, these are first copied to a place where all lanes can be read.
+llvm::Value* Emitter::live_lanes(int copies) {
+  std::vector<llvm::Constant*> numbers;
+  for (int l = 0; l < lanes_ * copies; ++l) numbers.push_back(b_.getInt32(l / copies));
+  Value* count = b_.CreateTrunc(active_, b_.getInt32Ty());
+  return b_.CreateICmpULT(llvm::ConstantVector::get(numbers), b_.CreateVectorSplat(lanes_ * copies, count));
+}
+
+// When only some lanes are live and the machine has no masks, these are first copied to a place where all
+// lanes can be read.
 llvm::Value* Emitter::load_block(Type* vector, Value* from, int64_t element_bytes, bool invariant) {
   const int64_t align = vector->getScalarSizeInBits() / 8;
   if (!full_) return load(vector, from, align, invariant);
+  if (options_.masks) {
+    const int count = llvm::cast<llvm::FixedVectorType>(vector)->getNumElements();
+    return b_.CreateMaskedLoad(vector, from, llvm::Align(align), live_lanes(count / lanes_),
+                               llvm::Constant::getNullValue(vector));
+  }
   Value* copy = lane_buffer(vector);
   auto* whole = b_.GetInsertBlock();
   auto* partial = new_block("partial");
@@ -104,8 +117,7 @@ void Emitter::emit_store(int i) {
     b_.CreateAlignedStore(x, to, llvm::Align(size));
     return;
   }
-  Value* live = nullptr;
-  if (active_) live = b_.CreateICmpSLT(lane_numbers(false), b_.CreateVectorSplat(lanes_, active_));
+  Value* live = active_ ? live_lanes(1) : nullptr;
   b_.CreateMaskedScatter(x, to, llvm::Align(size), live);
 }
 
@@ -124,6 +136,11 @@ void Emitter::store_block(Value* x, Value* to, int64_t element_bytes) {
   const llvm::Align align(x->getType()->getScalarSizeInBits() / 8);
   if (!full_) {
     b_.CreateAlignedStore(x, to, align);
+    return;
+  }
+  if (options_.masks) {
+    const int count = llvm::cast<llvm::FixedVectorType>(x->getType())->getNumElements();
+    b_.CreateMaskedStore(x, to, align, live_lanes(count / lanes_));
     return;
   }
   Value* copy = lane_buffer(x->getType());

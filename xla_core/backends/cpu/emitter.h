@@ -43,6 +43,7 @@ class Emitter {
   void store_adjacent(const TapeNode& n, Value* x);
   Value* load_block(Type* vector, Value* from, int64_t element_bytes, bool invariant);
   void store_block(Value* x, Value* to, int64_t element_bytes);
+  Value* live_lanes(int copies);  // i1 a lane, each `copies` times
   Value* lane_buffer(Type* vector);
   llvm::LoadInst* load(Type* type, Value* from, int64_t align, bool invariant);
   Value* lane_numbers(bool clamped);  // <0, 1, ...> (s64); clamped: dead lanes repeat the last live one

@@ -2,31 +2,17 @@
 
 #include <llvm/ExecutionEngine/Orc/AbsoluteSymbols.h>
 #include <llvm/ExecutionEngine/Orc/LLJIT.h>
-#include <llvm/IR/LegacyPassManager.h>
-#include <llvm/IR/Verifier.h>
-#include <llvm/MC/TargetRegistry.h>
-#include <llvm/Object/ObjectFile.h>
-#include <llvm/Passes/PassBuilder.h>
-#include <llvm/Support/SmallVectorMemoryBuffer.h>
-#include <llvm/Support/TargetSelect.h>
-#include <llvm/Target/TargetMachine.h>
-#include <llvm/TargetParser/Host.h>
-#include <llvm/Transforms/InstCombine/InstCombine.h>
-#include <llvm/Transforms/Scalar/EarlyCSE.h>
-#include <llvm/Transforms/Scalar/LICM.h>
-#include <llvm/Transforms/Scalar/LoopPassManager.h>
+#include <llvm/Support/MemoryBuffer.h>
 
 #include <chrono>
 #include <cmath>
 #include <cstring>
-#include <map>
 #include <mutex>
 #include <unordered_map>
 
-#include "xla_core/backends/cpu/emit.h"
+#include "xla_core/backends/cpu/object_code.h"
 #include "xla_core/base/error.h"
 #include "xla_core/base/parallel_for.h"
-#include "xla_core/kernels/math.h"
 
 namespace armillary::cpu {
 namespace {
@@ -43,81 +29,6 @@ T take(llvm::Expected<T> value) {
 }
 void must(llvm::Error error) {
   if (error) throw internal_error("LLVM: {}", llvm::toString(std::move(error)));
-}
-
-struct Host {
-  llvm::orc::JITTargetMachineBuilder builder;
-  int vector_bits;
-};
-
-// The machine we run on. 512-bit registers are used where they are.
-const Host& host() {
-  static const Host h = [] {
-    llvm::InitializeNativeTarget();
-    llvm::InitializeNativeTargetAsmPrinter();
-    auto builder = take(llvm::orc::JITTargetMachineBuilder::detectHost());
-    const auto features = llvm::sys::getHostCPUFeatures();
-    const bool wide = features.lookup("avx512f") && features.lookup("avx512bw") &&
-                      features.lookup("avx512dq") && features.lookup("avx512vl");
-    const bool avx2 = features.lookup("avx2") && features.lookup("fma");
-    return Host{std::move(builder), wide ? 512 : avx2 ? 256 : 128};
-  }();
-  return h;
-}
-
-// Few iterations of little work do not repay a better code generator.
-enum class Tier { kQuick, kGood };
-Tier tier_of(const Kernel& k) {
-  constexpr double kFewOperations = 50'000;
-  return static_cast<double>(k.extent) * k.work_per_iteration < kFewOperations ? Tier::kQuick : Tier::kGood;
-}
-
-std::unique_ptr<llvm::TargetMachine> make_target_machine(Tier tier) {
-  auto builder = host().builder;
-  builder.setCodeGenOptLevel(tier == Tier::kQuick ? llvm::CodeGenOptLevel::None
-                                                  : llvm::CodeGenOptLevel::Less);
-  builder.getOptions().AllowFPOpFusion = llvm::FPOpFusion::Strict;
-  return take(builder.createTargetMachine());
-}
-
-void optimize(llvm::Module& module, llvm::TargetMachine& machine, Tier tier) {
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager graph;
-  llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder(&machine);
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(graph);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, graph, modules);
-  llvm::FunctionPassManager passes;
-  passes.addPass(llvm::EarlyCSEPass());
-  if (tier == Tier::kGood) {
-    passes.addPass(llvm::InstCombinePass());
-    passes.addPass(
-        llvm::createFunctionToLoopPassAdaptor(llvm::LICMPass(llvm::LICMOptions()), /*UseMemorySSA=*/true));
-  }
-  for (llvm::Function& f : module)
-    if (!f.isDeclaration()) passes.run(f, functions);
-}
-
-std::string text_of(const llvm::Module& module) {
-  std::string text;
-  llvm::raw_string_ostream(text) << module;
-  return text;
-}
-
-int64_t code_size(const llvm::MemoryBuffer& object) {
-  auto file = llvm::object::ObjectFile::createObjectFile(object.getMemBufferRef());
-  if (!file) {
-    llvm::consumeError(file.takeError());
-    return 0;
-  }
-  int64_t bytes = 0;
-  for (const auto& section : (*file)->sections())
-    if (section.isText() || section.isData()) bytes += static_cast<int64_t>(section.getSize());
-  return bytes;
 }
 
 // What machine code may call besides itself.
@@ -138,15 +49,57 @@ llvm::orc::SymbolMap math_symbols(llvm::orc::LLJIT& jit) {
       add(#name "f", static_cast<float (*)(float, float)>(::name##f));
   ARM_UNARY(cbrt)
   ARM_UNARY(exp)
-  ARM_UNARY(expm1) ARM_UNARY(log) ARM_UNARY(log1p) ARM_UNARY(sin) ARM_UNARY(cos) ARM_UNARY(tan)
-      ARM_UNARY(tanh) ARM_UNARY(erf) ARM_UNARY(asin) ARM_UNARY(acos) ARM_UNARY(atan) ARM_UNARY(sinh)
-          ARM_UNARY(cosh) ARM_UNARY(asinh) ARM_UNARY(acosh) ARM_UNARY(atanh) ARM_UNARY(floor) ARM_UNARY(ceil)
-              ARM_UNARY(round) ARM_UNARY(roundeven) ARM_UNARY(trunc) ARM_BINARY(fmod) ARM_BINARY(pow)
-                  ARM_BINARY(atan2) add("fma", static_cast<double (*)(double, double, double)>(::fma));
+  ARM_UNARY(expm1)
+  ARM_UNARY(log)
+  ARM_UNARY(log1p) ARM_UNARY(sin) ARM_UNARY(cos) ARM_UNARY(tan) ARM_UNARY(tanh) ARM_UNARY(erf) ARM_UNARY(asin)
+      ARM_UNARY(acos) ARM_UNARY(atan) ARM_UNARY(sinh) ARM_UNARY(cosh) ARM_UNARY(asinh) ARM_UNARY(acosh)
+          ARM_UNARY(atanh) ARM_UNARY(floor) ARM_UNARY(ceil) ARM_UNARY(round) ARM_UNARY(roundeven)
+              ARM_UNARY(trunc) ARM_BINARY(fmod) ARM_BINARY(pow) ARM_BINARY(atan2)
+                  add("fma", static_cast<double (*)(double, double, double)>(::fma));
   add("fmaf", static_cast<float (*)(float, float, float)>(::fmaf));
 #undef ARM_UNARY
 #undef ARM_BINARY
   return map;
+}
+
+size_t size_of(const Kernel& k) { return k.body.nodes.size() + 8; }
+
+// Kernels that one thread compiles together: a module costs more than a kernel in it.
+struct Batch {
+  Tier tier = Tier::kQuick;
+  std::vector<size_t> members;  // indices of kernels
+  size_t size = 0;
+  std::vector<std::string> symbols;
+  ObjectCode code;
+  double seconds = 0;
+
+  void compile(std::span<const Kernel* const> kernels, const IrDump& dump) {
+    const auto start = Clock::now();
+    std::vector<const Kernel*> mine;
+    for (size_t m : members) mine.push_back(kernels[m]);
+    code = compile_object(mine, symbols, tier, dump);
+    seconds = seconds_since(start);
+  }
+};
+
+// Enough batches to keep all threads busy to the end, cut by size.
+std::vector<Batch> make_batches(std::span<const Kernel* const> kernels) {
+  constexpr size_t kMostMembers = 16;
+  size_t total = 0;
+  for (const Kernel* k : kernels) total += size_of(*k);
+  const size_t threads = num_threads() == 1 ? 1 : static_cast<size_t>(num_threads()) * 3;
+  const size_t wanted = total / threads + 1;
+  std::vector<Batch> batches;
+  for (Tier tier : {Tier::kGood, Tier::kQuick})
+    for (size_t i = 0; i < kernels.size(); ++i) {
+      if (tier_of(*kernels[i]) != tier) continue;
+      const bool full = batches.empty() || batches.back().tier != tier || batches.back().size >= wanted ||
+                        batches.back().members.size() >= kMostMembers;
+      if (full) batches.emplace_back().tier = tier;
+      batches.back().members.push_back(i);
+      batches.back().size += size_of(*kernels[i]);
+    }
+  return batches;
 }
 
 struct Code {
@@ -163,76 +116,61 @@ struct Jit::Impl {
   int64_t next_symbol = 0;
   IrDump dump;
 
-  struct Job {
-    const Kernel* kernel;
-    std::string key, symbol;
-    std::unique_ptr<llvm::MemoryBuffer> object;
-    Code code;
-  };
-  void compile_object(Job& job) const;
+  // Compiles what is new and links it.
+  void add(std::span<const Kernel* const> kernels, std::span<const std::string> keys);
 };
 
 Jit::Jit() : impl_(std::make_unique<Impl>()) {
-  host();
-  impl_->jit = take(llvm::orc::LLJITBuilder().setJITTargetMachineBuilder(host().builder).create());
+  impl_->jit = take(llvm::orc::LLJITBuilder().setJITTargetMachineBuilder(host_machine()).create());
   must(impl_->jit->getMainJITDylib().define(llvm::orc::absoluteSymbols(math_symbols(*impl_->jit))));
 }
 
 Jit::~Jit() = default;
 
-void Jit::set_ir_dump(IrDump dump) {
+void Jit::set_ir_dump(std::function<void(const std::string&, const std::string&, const std::string&)> dump) {
   const std::lock_guard lock(impl_->mutex);
   impl_->dump = std::move(dump);
 }
 
-// Runs on many threads: each job has an LLVM context of its own.
-void Jit::Impl::compile_object(Job& job) const {
-  const auto start = Clock::now();
-  const Tier tier = tier_of(*job.kernel);
-  llvm::LLVMContext context;
-  llvm::Module module(job.kernel->name, context);
-  auto machine = make_target_machine(tier);
-  module.setDataLayout(machine->createDataLayout());
-  module.setTargetTriple(machine->getTargetTriple());
-  emit_kernel(kernels::expand_math(*job.kernel), job.symbol, module, {.vector_bits = host().vector_bits});
-  if (dump) dump(job.kernel->name, "emitted", text_of(module));
-  std::string mistake;
-  llvm::raw_string_ostream mistakes(mistake);
-  if (llvm::verifyModule(module, &mistakes)) throw internal_error("kernel {}: {}", job.kernel->name, mistake);
-  for (llvm::Function& f : module) f.addFnAttr("prefer-vector-width", std::to_string(host().vector_bits));
-  optimize(module, *machine, tier);
-  if (dump) dump(job.kernel->name, "optimized", text_of(module));
-
-  llvm::SmallVector<char, 0> bytes;
-  llvm::raw_svector_ostream stream(bytes);
-  llvm::legacy::PassManager passes;
-  llvm::MCContext* mc = nullptr;
-  if (machine->addPassesToEmitMC(passes, mc, stream)) throw internal_error("LLVM emits no machine code here");
-  passes.run(module);
-  job.object = std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(bytes), job.symbol, false);
-  job.code.report = {.name = job.kernel->name,
-                     .code_bytes = code_size(*job.object),
-                     .compile_seconds = seconds_since(start)};
+void Jit::Impl::add(std::span<const Kernel* const> kernels, std::span<const std::string> keys) {
+  std::vector<Batch> batches = make_batches(kernels);
+  for (Batch& batch : batches)
+    for (size_t i = 0; i < batch.members.size(); ++i)
+      batch.symbols.push_back("kernel" + std::to_string(next_symbol++));
+  std::mutex dumping;
+  const IrDump one_at_a_time = [&](const std::string& kernel, const std::string& stage,
+                                   const std::string& ir) {
+    const std::lock_guard lock(dumping);
+    dump(kernel, stage, ir);
+  };
+  parallel_for(static_cast<int64_t>(batches.size()), 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) batches[i].compile(kernels, dump ? one_at_a_time : IrDump());
+  });
+  for (Batch& batch : batches) must(jit->addObjectFile(std::move(batch.code.object)));
+  for (const Batch& batch : batches)
+    for (size_t i = 0; i < batch.members.size(); ++i) {
+      const Kernel& kernel = *kernels[batch.members[i]];
+      Code code{take(jit->lookup(batch.symbols[i])).toPtr<RangeFunction>(),
+                {.name = kernel.name, .code_bytes = batch.code.code_bytes[i]}};
+      code.report.compile_seconds =
+          batch.seconds * static_cast<double>(size_of(kernel)) / static_cast<double>(batch.size);
+      codes.emplace(keys[batch.members[i]], code);
+    }
 }
 
 std::vector<RangeFunction> Jit::compile(std::span<const Kernel> kernels, std::vector<KernelReport>* reports) {
   const std::lock_guard lock(impl_->mutex);
   std::vector<std::string> keys;
-  std::vector<Impl::Job> jobs;
+  std::vector<const Kernel*> fresh;
+  std::vector<std::string> fresh_keys;
   std::unordered_map<std::string, int64_t> uses;
   for (const Kernel& k : kernels) {
     keys.push_back(k.structural_key());
-    if (uses[keys.back()]++ == 0 && !impl_->codes.contains(keys.back()))
-      jobs.push_back({&k, keys.back(), "kernel" + std::to_string(impl_->next_symbol++), nullptr, {}});
+    if (uses[keys.back()]++ > 0 || impl_->codes.contains(keys.back())) continue;
+    fresh.push_back(&k);
+    fresh_keys.push_back(keys.back());
   }
-  parallel_for(static_cast<int64_t>(jobs.size()), 1, [&](int64_t begin, int64_t end) {
-    for (int64_t j = begin; j < end; ++j) impl_->compile_object(jobs[j]);
-  });
-  for (Impl::Job& job : jobs) must(impl_->jit->addObjectFile(std::move(job.object)));
-  for (Impl::Job& job : jobs) {
-    job.code.function = take(impl_->jit->lookup(job.symbol)).toPtr<RangeFunction>();
-    impl_->codes.emplace(job.key, job.code);
-  }
+  impl_->add(fresh, fresh_keys);
   std::vector<RangeFunction> functions;
   for (const std::string& key : keys) {
     const Code& code = impl_->codes.at(key);

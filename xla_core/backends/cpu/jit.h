@@ -27,10 +27,10 @@ class Jit {
   std::vector<RangeFunction> compile(std::span<const Kernel> kernels,
                                      std::vector<KernelReport>* reports = nullptr);
 
-  // Called with a kernel's name and its LLVM IR, before and after optimisation; for dumps.
-  using IrDump =
-      std::function<void(const std::string& kernel, const std::string& stage, const std::string& ir)>;
-  void set_ir_dump(IrDump dump);
+  // Called with a kernel's name and its LLVM IR, before ("emitted") and after optimisation ("optimized"); one
+  // call at a time.
+  void set_ir_dump(
+      std::function<void(const std::string& kernel, const std::string& stage, const std::string& ir)> dump);
 
  private:
   struct Impl;
