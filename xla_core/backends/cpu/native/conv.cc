@@ -93,13 +93,70 @@ void copy_with_margin(const ArrayRef& from, const Dims& padded, const std::vecto
   });
 }
 
+// What every phase of one convolution shares.
+struct Geometry {
+  const ConvSpec& spec;
+  Dims in, kernel, out;  // strides
+  int64_t batch, features, columns, groups;
+  DType accumulator, input_dtype, kernel_dtype, result_dtype;
+
+  // The product that makes the outputs of one phase in each spatial dimension; input coordinates are shifted
+  // by `low`.
+  GemmPlan plan(const std::vector<const Phase*>& phases, const std::vector<int64_t>& low) const {
+    const ConvDims& n = spec.dims;
+    std::vector<Part> rows = {
+        {in[n.input_batch], range(batch, in[n.input_batch]), range(batch, out[n.output_batch])}};
+    std::vector<Part> depth = {{in[n.input_feature], range(features, in[n.input_feature]),
+                                range(features, kernel[n.kernel_input_feature])}};
+    for (size_t d = 0; d < phases.size(); ++d) {
+      const Phase& p = *phases[d];
+      const int64_t step = in[n.input_spatial[d]];
+      rows.push_back({step, scaled(p.starts, step, low[n.input_spatial[d]]),
+                      scaled(p.outputs, out[n.output_spatial[d]])});
+      depth.push_back({step, scaled(p.steps, step), scaled(p.taps, kernel[n.kernel_spatial[d]])});
+    }
+    auto [a_rows, c_rows] = combine(std::move(rows));
+    auto [a_depth, b_depth] = combine(std::move(depth));
+    const int64_t group_step =
+        spec.feature_groups > 1 ? features * in[n.input_feature] : batch * in[n.input_batch];
+    const int64_t kernel_step = kernel[n.kernel_output_feature], out_step = out[n.output_feature];
+    return {accumulator,
+            {input_dtype, std::move(a_rows), std::move(a_depth), Axis::of(range(groups, group_step))},
+            {kernel_dtype, Axis::of(range(columns, kernel_step)), std::move(b_depth),
+             Axis::of(range(groups, columns * kernel_step))},
+            {result_dtype, std::move(c_rows), Axis::of(range(columns, out_step)),
+             Axis::of(range(groups, columns * out_step))}};
+  }
+
+  // One feature a group, and features side by side everywhere.
+  bool is_depthwise() const {
+    const ConvDims& n = spec.dims;
+    const DType f32 = DType::kF32;
+    return columns == 1 && features == 1 && groups > 1 && spec.batch_groups == 1 && accumulator == f32 &&
+           input_dtype == f32 && kernel_dtype == f32 && result_dtype == f32 && in[n.input_feature] == 1 &&
+           kernel[n.kernel_output_feature] == 1 && out[n.output_feature] == 1;
+  }
+};
+
+// Calls body for every way to choose one phase per dimension.
+template <class Body>
+void for_each_choice(const std::vector<std::vector<Phase>>& phases, std::vector<const Phase*>& chosen,
+                     const Body& body) {
+  if (chosen.size() == phases.size()) return body();
+  for (const Phase& p : phases[chosen.size()]) {
+    chosen.push_back(&p);
+    for_each_choice(phases, chosen, body);
+    chosen.pop_back();
+  }
+}
+
 }  // namespace
 
 ConvPlan::ConvPlan(const ArrayRef& input, const ArrayRef& kernel, const ConvSpec& spec,
                    const ArrayRef& result)
     : input_{input.dtype, input.dims, nullptr},
       kernel_{kernel.dtype, kernel.dims, nullptr},
-      margins_(input.rank()),
+      margin_(input.rank(), 0),
       padded_dims_(input.dims) {
   const DType accumulator = accumulator_of(result.dtype);
   auto reads = [&](DType d) {
@@ -108,68 +165,38 @@ ConvPlan::ConvPlan(const ArrayRef& input, const ArrayRef& kernel, const ConvSpec
   input_reads_ = reads(input.dtype);
   kernel_reads_ = reads(kernel.dtype);
   const ConvDims& n = spec.dims;
-  const size_t spatial = n.input_spatial.size();
-
-  std::vector<std::vector<Phase>> phases(spatial);
-  for (size_t d = 0; d < spatial; ++d) {
-    const int64_t dim = n.input_spatial[d];
-    phases[d] = phases_of(spec.window.dims[d], result.dims[n.output_spatial[d]]);
-    for (const Phase& p : phases[d]) {
+  std::vector<std::vector<Phase>> phases;
+  for (size_t d = 0; d < n.input_spatial.size(); ++d) {
+    phases.push_back(phases_of(spec.window.dims[d], result.dims[n.output_spatial[d]]));
+    int64_t high = 0;
+    for (const Phase& p : phases.back()) {
       if (p.steps.empty()) continue;
       const auto [first, last] = std::ranges::minmax(p.starts);
-      margins_[dim].low = std::max(margins_[dim].low, -(first + std::ranges::min(p.steps)));
-      margins_[dim].high =
-          std::max(margins_[dim].high, last + std::ranges::max(p.steps) - (input.dims[dim] - 1));
+      margin_[n.input_spatial[d]] =
+          std::max(margin_[n.input_spatial[d]], -(first + std::ranges::min(p.steps)));
+      high = std::max(high, last + std::ranges::max(p.steps) - (input.dims[n.input_spatial[d]] - 1));
     }
-    padded_ |= margins_[dim].low > 0 || margins_[dim].high > 0;
-    padded_dims_[dim] += margins_[dim].low + margins_[dim].high;
+    padded_dims_[n.input_spatial[d]] += margin_[n.input_spatial[d]] + high;
   }
-
-  const Dims in = strides_of(padded_dims_), ker = strides_of(kernel.dims), out = strides_of(result.dims);
   const int64_t groups = spec.feature_groups * spec.batch_groups;
-  const int64_t batch = result.dims[n.output_batch], features = kernel.dims[n.kernel_input_feature];
-  const int64_t columns = result.dims[n.output_feature] / std::max<int64_t>(1, groups);
-  const int64_t group_step =
-      spec.feature_groups > 1 ? features * in[n.input_feature] : batch * in[n.input_batch];
-
-  // One plan for each combination of phases.
-  std::vector<size_t> at(spatial, 0);
-  for (size_t d = 0; d < spatial; ++d)
-    if (phases[d].empty()) return;  // no outputs at all
-  for (bool more = true; more;) {
-    std::vector<Part> rows = {
-        {in[n.input_batch], range(batch, in[n.input_batch]), range(batch, out[n.output_batch])}};
-    std::vector<Part> depth = {{in[n.input_feature], range(features, in[n.input_feature]),
-                                range(features, ker[n.kernel_input_feature])}};
-    for (size_t d = 0; d < spatial; ++d) {
-      const Phase& p = phases[d][at[d]];
-      const int64_t step = in[n.input_spatial[d]], low = margins_[n.input_spatial[d]].low;
-      rows.push_back({step, scaled(p.starts, step, low), scaled(p.outputs, out[n.output_spatial[d]])});
-      depth.push_back({step, scaled(p.steps, step), scaled(p.taps, ker[n.kernel_spatial[d]])});
-    }
-    auto [a_rows, c_rows] = combine(std::move(rows));
-    auto [a_depth, b_depth] = combine(std::move(depth));
-    phases_.push_back(
-        {accumulator,
-         {input_reads_, std::move(a_rows), std::move(a_depth), Axis::of(range(groups, group_step))},
-         {kernel_reads_, Axis::of(range(columns, ker[n.kernel_output_feature])), std::move(b_depth),
-          Axis::of(range(groups, columns * ker[n.kernel_output_feature]))},
-         {result.dtype, std::move(c_rows), Axis::of(range(columns, out[n.output_feature])),
-          Axis::of(range(groups, columns * out[n.output_feature]))}});
-    more = false;
-    for (size_t d = 0; d < spatial && !more; ++d) {
-      more = ++at[d] < phases[d].size();
-      if (!more) at[d] = 0;
-    }
-  }
-
-  depthwise_ = columns == 1 && features == 1 && groups > 1 && spec.batch_groups == 1 && phases_.size() == 1 &&
-               accumulator == DType::kF32 && input_reads_ == DType::kF32 && kernel_reads_ == DType::kF32 &&
-               result.dtype == DType::kF32 && in[n.input_feature] == 1 && ker[n.kernel_output_feature] == 1 &&
-               out[n.output_feature] == 1;
+  const Geometry g{spec,
+                   strides_of(padded_dims_),
+                   strides_of(kernel.dims),
+                   strides_of(result.dims),
+                   result.dims[n.output_batch],
+                   kernel.dims[n.kernel_input_feature],
+                   result.dims[n.output_feature] / std::max<int64_t>(1, groups),
+                   groups,
+                   accumulator,
+                   input_reads_,
+                   kernel_reads_,
+                   result.dtype};
+  std::vector<const Phase*> chosen;
+  for_each_choice(phases, chosen, [&] { phases_.push_back(g.plan(chosen, margin_)); });
+  depthwise_ = g.is_depthwise() && phases_.size() == 1;
   // Where positions lie side by side and features do not (NCHW), the product is turned so that vectors run
   // along positions.
-  swapped_ = !is_complex(accumulator) && !depthwise_ && (columns == 1 || out[n.output_feature] != 1);
+  swapped_ = !is_complex(accumulator) && !depthwise_ && (g.columns == 1 || g.out[n.output_feature] != 1);
   if (swapped_)
     for (GemmPlan& plan : phases_) plan = transposed(plan);
 }
@@ -182,12 +209,10 @@ void ConvPlan::run(const std::byte* input, const std::byte* kernel, std::byte* r
   ker.data = const_cast<std::byte*>(kernel);
   if (in.dtype != input_reads_) in = converted(in, input_reads_, input_storage);
   if (ker.dtype != kernel_reads_) ker = converted(ker, kernel_reads_, kernel_storage);
-  if (padded_) {
-    std::vector<int64_t> low;
-    for (const Margin& m : margins_) low.push_back(m.low);
+  if (padded_dims_ != input_.dims) {
     margin_storage = std::make_unique_for_overwrite<std::byte[]>(
         std::max<int64_t>(1, product(padded_dims_) * byte_size(in.dtype)));
-    copy_with_margin(in, padded_dims_, low, margin_storage.get());
+    copy_with_margin(in, padded_dims_, margin_, margin_storage.get());
     in.data = margin_storage.get();
   }
   if (depthwise_)

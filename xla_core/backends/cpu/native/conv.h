@@ -29,16 +29,11 @@ class ConvPlan {
            const Epilogue& epilogue = nullptr) const;
 
  private:
-  struct Margin {
-    int64_t low = 0, high = 0;
-  };
-
   void run_depthwise(const float* input, const float* kernel, float* result, const Epilogue& epilogue) const;
 
   ArrayRef input_, kernel_;           // without data
   DType input_reads_, kernel_reads_;  // what the operands are converted to first
-  bool padded_ = false;
-  std::vector<Margin> margins_;  // per input dimension
+  std::vector<int64_t> margin_;       // zeros before the input, per dimension
   Dims padded_dims_;
   std::vector<GemmPlan> phases_;
   bool swapped_ = false;    // the plans compute the transposed product

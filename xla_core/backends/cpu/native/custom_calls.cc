@@ -10,22 +10,26 @@
 namespace armillary::native {
 namespace {
 
-// lapack_<type><routine>_ffi
-using Handler = void (*)(const LapackCall&);
+// lapack_<type><routine>_ffi; no row, or no handler for the type: not ours.
+struct Target {
+  const LapackRow* row = nullptr;
+  size_t type = 0;
+  bool known() const { return row != nullptr && row->handlers[type] != nullptr; }
+};
 
-Handler find_handler(std::string_view target) {
+Target find_target(std::string_view target) {
   constexpr std::string_view kPrefix = "lapack_", kSuffix = "_ffi", kTypes = "sdcz";
   if (!target.starts_with(kPrefix) || !target.ends_with(kSuffix) ||
       target.size() < kPrefix.size() + kSuffix.size() + 2)
-    return nullptr;
+    return {};
   const size_t type = kTypes.find(target[kPrefix.size()]);
   const std::string_view name =
       target.substr(kPrefix.size() + 1, target.size() - kPrefix.size() - kSuffix.size() - 1);
-  if (type == std::string_view::npos) return nullptr;
+  if (type == std::string_view::npos) return {};
   for (std::span<const LapackRow> rows : {lapack_factorizations(), lapack_decompositions()})
     for (const LapackRow& row : rows)
-      if (row.routine == name) return row.handlers[type];
-  return nullptr;
+      if (row.routine == name) return {&row, type};
+  return {};
 }
 
 bool is_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.'; }
@@ -100,8 +104,9 @@ void* lapack_symbol(char prefix, std::string_view name) {
 }
 
 bool knows_custom_call(std::string_view target, std::string* why) {
-  if (find_handler(target) == nullptr) return false;
-  if (blas_loaded()) return true;
+  const Target found = find_target(target);
+  if (!found.known()) return false;
+  if (!found.row->needs_library || blas_loaded()) return true;
   if (why) *why = fmt::format("{} needs OpenBLAS, and none is loaded", target);
   return false;
 }
@@ -112,7 +117,8 @@ bool run_custom_call(std::string_view target, const std::string& backend_config,
   *error = fmt::format("unsupported: custom-call to {}", target);
   if (!knows_custom_call(target, error)) return false;
   error->clear();
-  find_handler(target)(LapackCall{target, parse_attributes(backend_config), operands, results});
+  const Target found = find_target(target);
+  found.row->handlers[found.type](LapackCall{target, parse_attributes(backend_config), operands, results});
   return true;
 }
 

@@ -41,6 +41,7 @@ std::map<std::string, int64_t, std::less<>> parse_attributes(std::string_view te
 struct LapackRow {
   std::string_view routine;                // as in the target: "potrf" of lapack_spotrf_ffi
   void (*handlers[4])(const LapackCall&);  // f32, f64, c64, c128; nullptr where there is none
+  bool needs_library = true;
 };
 std::span<const LapackRow> lapack_factorizations();
 std::span<const LapackRow> lapack_decompositions();
@@ -50,7 +51,7 @@ using RealOf = decltype(std::real(T()));
 template <class T>
 constexpr bool kIsComplex = !std::is_same_v<T, RealOf<T>>;
 
-// The routine of LAPACK or BLAS for this type: "potrf" gives spotrf_, dpotrf_, ...; real and complex names
+// The routine of LAPACK for this type: "potrf" gives spotrf_, dpotrf_, ...; real and complex names
 // may differ. Never nullptr: run_custom_call has seen that a library is loaded; a missing routine is a
 // resource error.
 void* lapack_symbol(char prefix, std::string_view name);

@@ -103,13 +103,13 @@ void solve_lower(const MatrixView<T>& l, const MatrixView<T>& b, bool unit) {
   }
 }
 
-// Lower factor of a small block in place. False when it is not positive definite.
+// Lower factor of a small block in place. 0, or the 1-based row at which it is not positive definite.
 template <class T>
-bool factor_block(const MatrixView<T>& a) {
+int64_t factor_block(const MatrixView<T>& a) {
   for (int64_t j = 0; j < a.rows; ++j) {
     auto pivot = std::real(a(j, j));
     for (int64_t k = 0; k < j; ++k) pivot -= std::norm(a(j, k));
-    if (!(pivot > 0)) return false;  // NaN too
+    if (!(pivot > 0)) return j + 1;  // NaN too
     pivot = std::sqrt(pivot);
     a(j, j) = pivot;
     for (int64_t i = j + 1; i < a.rows; ++i) {
@@ -118,22 +118,22 @@ bool factor_block(const MatrixView<T>& a) {
       a(i, j) = sum / pivot;
     }
   }
-  return true;
+  return 0;
 }
 
 // Left-looking: a block column takes what all columns before it contribute in one product, then is factored.
 template <class T>
-bool factor_lower(const MatrixView<T>& a) {
+int64_t factor_lower(const MatrixView<T>& a) {
   const int64_t n = a.rows;
-  std::unique_ptr<T[]> product, row;
+  std::unique_ptr<T[]> product, across;
   if (n > kBlock) {
     product = std::make_unique_for_overwrite<T[]>(n * kBlock);
-    row = std::make_unique_for_overwrite<T[]>(n * kBlock);
+    across = std::make_unique_for_overwrite<T[]>(n * kBlock);
   }
   for (int64_t j = 0; j < n; j += kBlock) {
     const int64_t width = std::min(kBlock, n - j), below = n - j - width;
     if (j > 0) {
-      const MatrixView<T> conjugates = row_major(row.get(), width, j);
+      const MatrixView<T> conjugates = row_major(across.get(), width, j);
       for (int64_t r = 0; r < width; ++r)
         for (int64_t k = 0; k < j; ++k) conjugates(r, k) = conjugate(a(j + r, k));
       const MatrixView<T> known = row_major(product.get(), n - j, width);
@@ -141,7 +141,7 @@ bool factor_lower(const MatrixView<T>& a) {
       subtract(a.block(j, j, n - j, width), known);
     }
     const MatrixView<T> diagonal = a.block(j, j, width, width);
-    if (!factor_block(diagonal)) return false;
+    if (const int64_t row = factor_block(diagonal)) return j + row;
     for (int64_t r = 0; r < width; ++r)
       for (int64_t c = r + 1; c < width; ++c) diagonal(r, c) = T(0);  // the product has been there
     if (below == 0) continue;
@@ -151,31 +151,55 @@ bool factor_lower(const MatrixView<T>& a) {
       for (int64_t c = 0; c <= r; ++c) l(r, c) = conjugate(diagonal(r, c));
     solve_lower(l, a.block(j + width, j, below, width).transposed(), false);
   }
-  return true;
+  return 0;
 }
 
-// One matrix of the batch; `upper` is the conjugate transpose of the lower factor of the same matrix, read
-// from the upper triangle.
+// One matrix, read from one triangle; the other triangle of the result is zero. Returns what factor_block
+// does.
 template <class T>
-void cholesky_one(const T* in, bool lower, T* out, int64_t n) {
+int64_t cholesky_one(const T* in, bool lower, T* out, int64_t n) {
   const MatrixView<T> result = row_major(out, n, n);
   for (int64_t i = 0; i < n; ++i)
     for (int64_t j = 0; j < n; ++j) out[i * n + j] = (lower ? j <= i : j >= i) ? in[i * n + j] : T(0);
   // The upper triangle seen through swapped strides is the lower triangle of the conjugate matrix: its factor
   // is the transpose of what we seek.
-  if (!factor_lower(lower ? result : result.transposed()))
-    std::fill(out, out + n * n, T(std::numeric_limits<double>::quiet_NaN()));
+  return factor_lower(lower ? result : result.transposed());
+}
+
+// Batches are done side by side, or one after the other with the pool inside.
+template <class Body>
+void for_each_matrix(int64_t count, double work, const Body& body) {
+  auto task = [&](int64_t begin, int64_t end) {
+    for (int64_t b = begin; b < end; ++b) body(b);
+  };
+  if (count < num_threads()) return task(0, count);
+  parallel_for(count, std::max<int64_t>(1, static_cast<int64_t>(16384 / (work + 1))), task);
 }
 
 template <class T>
 void cholesky_batch(const ArrayRef& operand, bool lower, const ArrayRef& result) {
-  const int64_t n = operand.dims.back(), count = operand.size() / (n * n);
-  auto task = [&](int64_t begin, int64_t end) {
-    for (int64_t b = begin; b < end; ++b)
-      cholesky_one(operand.as<T>() + b * n * n, lower, result.as<T>() + b * n * n, n);
-  };
-  if (count >= num_threads()) return parallel_for(count, std::max<int64_t>(1, 16384 / (n * n * n)), task);
-  task(0, count);
+  const int64_t n = operand.dims.back();
+  for_each_matrix(operand.size() / (n * n), static_cast<double>(n) * n * n, [&](int64_t b) {
+    T* out = result.as<T>() + b * n * n;
+    if (cholesky_one(operand.as<T>() + b * n * n, lower, out, n) != 0)
+      std::fill(out, out + n * n, T(std::numeric_limits<double>::quiet_NaN()));
+  });
+}
+
+template <class T>
+void factor_batch(const ArrayRef& operand, bool lower, const ArrayRef& result, int32_t* status) {
+  const int64_t n = operand.dims.back();
+  for_each_matrix(product({operand.dims.begin(), operand.dims.end() - 2}), static_cast<double>(n) * n * n,
+                  [&](int64_t b) {
+                    const T* in = operand.as<T>() + b * n * n;
+                    T* out = result.as<T>() + b * n * n;
+                    std::vector<T> copy;
+                    if (in == out) copy.assign(in, in + n * n), in = copy.data();
+                    status[b] = static_cast<int32_t>(cholesky_one(in, lower, out, n));
+                    for (int64_t i = 0; i < n; ++i)
+                      for (int64_t j = 0; j < n; ++j)
+                        if (lower ? j > i : j < i) out[i * n + j] = in[i * n + j];
+                  });
 }
 
 template <class T>
@@ -199,13 +223,9 @@ void solve_batch(const ArrayRef& a, const ArrayRef& b, const TriangularSolve& ho
   const int64_t n = a.dims.back(), rows = b.dims[b.rank() - 2], cols = b.dims.back(),
                 count = a.size() / (n * n);
   if (b.data != result.data) std::memcpy(result.data, b.data, b.bytes());
-  auto task = [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i)
-      solve_one(a.as<T>() + i * n * n, result.as<T>() + i * rows * cols, n, rows, cols, how);
-  };
-  if (count >= num_threads())
-    return parallel_for(count, std::max<int64_t>(1, 16384 / (n * rows * cols)), task);
-  task(0, count);
+  for_each_matrix(count, static_cast<double>(n) * rows * cols, [&](int64_t i) {
+    solve_one(a.as<T>() + i * n * n, result.as<T>() + i * rows * cols, n, rows, cols, how);
+  });
 }
 
 // Narrow floats are computed in f32.
@@ -230,6 +250,21 @@ void cholesky(const ArrayRef& operand, bool lower, const ArrayRef& result) {
       return cholesky_batch<std::complex<float>>(operand, lower, result);
     case DType::kC128:
       return cholesky_batch<std::complex<double>>(operand, lower, result);
+    default:
+      throw unsupported_error("cholesky of {}", to_string(operand.dtype));
+  }
+}
+
+void cholesky_factor(const ArrayRef& operand, bool lower, const ArrayRef& result, int32_t* status) {
+  switch (operand.dtype) {
+    case DType::kF32:
+      return factor_batch<float>(operand, lower, result, status);
+    case DType::kF64:
+      return factor_batch<double>(operand, lower, result, status);
+    case DType::kC64:
+      return factor_batch<std::complex<float>>(operand, lower, result, status);
+    case DType::kC128:
+      return factor_batch<std::complex<double>>(operand, lower, result, status);
     default:
       throw unsupported_error("cholesky of {}", to_string(operand.dtype));
   }
