@@ -10,10 +10,9 @@ NativeFunction make_dot(const Instruction& i, FunctionTable&) {
   const Attrs& a = i.attrs();
   native::DotDims dims{a.ints(Attr::lhs_batch_dims), a.ints(Attr::rhs_batch_dims),
                        a.ints(Attr::lhs_contracting_dims), a.ints(Attr::rhs_contracting_dims)};
-  return [arrays = Arrays(i), dims](std::byte* const* buffers) {
-    const std::vector<native::ArrayRef> bound = arrays.bound(buffers);
-    native::dot(bound[0], bound[1], dims, bound[2]);
-  };
+  const Arrays arrays(i);
+  auto plan = std::make_shared<native::DotPlan>(arrays.input(0), arrays.input(1), dims, arrays.result(0));
+  return [plan](std::byte* const* buffers) { plan->run(buffers[0], buffers[1], buffers[2]); };
 }
 
 NativeFunction make_convolution(const Instruction& i, FunctionTable&) {
