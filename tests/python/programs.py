@@ -70,8 +70,8 @@ ENTRY main {
     operand_layout_constraints={f32[8,8]{0,1}, f32[8]{0}}, output_to_operand_aliasing={{}: (0, {})},
     custom_call_has_side_effect=true, schedule=SCHEDULE_LATEST, backend_config="a\\"b\\n"
   json = f32[8,8] negate(w), backend_config={"known": {"n": "10"}}, control-predecessors={outside}
-  token = token[] after-all()
-  feed = (f32[2], token[]) infeed(token), infeed_config="a\\"c"
+  start = token[] after-all()
+  feed = (f32[2], token[]) infeed(start), infeed_config="a\\"c"
   ROOT out = (f32[8,8], f32[1,6,6,8]) tuple(json, conv)
 }
 """

@@ -71,6 +71,13 @@ proto::DotDimensionNumbers* dot(const Out& out) {
              : out.p->mutable_dot_dimension_numbers();
 }
 
+// Every dot says what it contracts, be it nothing.
+template <class Repeated>
+MaybeValue contracted(const In& in, const Repeated& field) {
+  if (!in.p.has_dot_dimension_numbers() && !in.p.has_ragged_dot_dimension_numbers()) return ints(in, field);
+  return Dims(field.begin(), field.end());
+}
+
 // XLA leaves `type` out where it is the operands' own.
 std::string_view default_comparison(DType dtype) {
   if (is_signed(dtype)) return "SIGNED";
@@ -193,9 +200,11 @@ const AttrCodec kCodecs[] = {
      [](const Out& o, const AttrValue& v) { put_ints(v, dot(o)->mutable_lhs_batch_dimensions()); }},
     {Attr::rhs_batch_dims, [](const In& i) { return ints(i, dot(i).rhs_batch_dimensions()); },
      [](const Out& o, const AttrValue& v) { put_ints(v, dot(o)->mutable_rhs_batch_dimensions()); }},
-    {Attr::lhs_contracting_dims, [](const In& i) { return ints(i, dot(i).lhs_contracting_dimensions()); },
+    {Attr::lhs_contracting_dims,
+     [](const In& i) { return contracted(i, dot(i).lhs_contracting_dimensions()); },
      [](const Out& o, const AttrValue& v) { put_ints(v, dot(o)->mutable_lhs_contracting_dimensions()); }},
-    {Attr::rhs_contracting_dims, [](const In& i) { return ints(i, dot(i).rhs_contracting_dimensions()); },
+    {Attr::rhs_contracting_dims,
+     [](const In& i) { return contracted(i, dot(i).rhs_contracting_dimensions()); },
      [](const Out& o, const AttrValue& v) { put_ints(v, dot(o)->mutable_rhs_contracting_dimensions()); }},
     {Attr::lhs_ragged_dims,
      [](const In& i) { return ints(i, i.p.ragged_dot_dimension_numbers().lhs_ragged_dimensions()); },
