@@ -24,9 +24,9 @@ struct TileLoop {
 };
 
 struct LoopTime {
-  int64_t prologue = 0;  // before the steady state: with double buffers all but the slowest stage of one tile
-  int64_t steady = 0;    // tiles x the slowest stage
-  int64_t epilogue = 0;
+  int64_t prologue = 0;    // filling the pipeline: the first tile's way in
+  int64_t steady = 0;      // tiles x the slowest stage
+  int64_t epilogue = 0;    // emptying it: what else the last tile passes besides the slowest stage
   std::string_view bound;  // "dma in", "dma out", or the unit that the loop waits for
 
   int64_t total() const { return prologue + steady + epilogue; }

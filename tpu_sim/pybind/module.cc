@@ -1,5 +1,6 @@
 // armillary._sim: the simulator for Python. Arguments go in, numbers come out; no logic.
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
 
 #include <string>
 
