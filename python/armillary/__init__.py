@@ -7,11 +7,14 @@
     module = arm.parse(text)                   # HLO to walk through: module.entry.instructions[0].operands
     module = arm.run_passes(module, "dce,cse") # a new module
     value = arm.evaluate(module, x, y)         # the interpreter: slow, obvious, right
+    cycles = arm.sim.systolic_cycles(M, N, K)  # the simulated TPU: how long things take
 
 Results are NumPy arrays over the program's own memory; every JAX function takes them as they are. Errors are
 armillary.Error and its subclasses UserError (also a ValueError), UnsupportedError (a NotImplementedError),
 ResourceError (a MemoryError) and InternalError (a RuntimeError), each with `kind`, `where` and `message`.
 """
+
+from typing import TYPE_CHECKING, Any
 
 from armillary import _core
 from armillary._core import (
@@ -34,6 +37,9 @@ from armillary._executable import Executable, compile
 from armillary._jit import JittedFunction, jit
 from armillary._load import load
 from armillary._modules import cost, evaluate, parse, run_passes
+
+if TYPE_CHECKING:
+    from armillary import sim
 
 __version__ = "0.1.0"
 
@@ -61,6 +67,16 @@ __all__ = [
     "parse",
     "run_passes",
     "set_flags",
+    "sim",
 ]
 
 del _core
+
+
+def __getattr__(name: str) -> Any:
+    """`armillary.sim` is loaded by whoever asks for it: most programs are not simulated."""
+    if name == "sim":
+        import importlib
+
+        return importlib.import_module("armillary.sim")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -195,6 +195,26 @@ def targets() -> None:
     _print_table(["target", "", "what it is"], rows)
 
 
+@app.command(rich_help_panel="Tables")
+def chips(
+    name: Annotated[
+        str | None, typer.Argument(help="One chip, with all its constants.", show_default=False)
+    ] = None,
+    sources: Annotated[bool, typer.Option("--sources", help="Where each constant comes from.")] = False,
+) -> None:
+    """Lists the chips that the simulator knows.
+
+    [bold]Examples[/]
+
+      armillary chips
+
+      armillary chips v5e --sources
+    """
+    from armillary import sim
+
+    _print_table(*sim.chip_table(name, sources))
+
+
 def _print_table(head: list[str], rows: list[list[str]]) -> None:
     """A rich table on a terminal, tab-separated lines in a pipe."""
     if not sys.stdout.isatty():

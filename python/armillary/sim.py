@@ -1,0 +1,214 @@
+"""The simulated TPU: how long things take on a chip and between chips.
+
+    arm.sim.systolic_cycles(1024, 1024, 1024)                   # cycles of one matrix unit
+    arm.sim.chips()["v5e"].constants["hbm_bytes_per_s"]         # a figure and where it comes from
+    arm.sim.collective_seconds("v5e:4x4", "all-reduce", 1 << 30)
+
+What it models, what it does not and how wrong it may be is in docs/simulator.md.
+"""
+
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from armillary import _sim
+from armillary._errors import user_error
+
+Dataflow = Literal["ws", "os", "is"]
+Mode = Literal["scalesim", "tpu", "grid"]
+CollectiveKind = Literal["all-gather", "reduce-scatter", "all-reduce", "all-to-all", "collective-permute"]
+
+_LARGEST = (1 << 63) - 1  # the core counts in 64 bits
+
+
+@dataclass(frozen=True)
+class Constant:
+    """A figure of a chip."""
+
+    value: float
+    unit: str
+    source: str  # begins with "assumed" where no public source says it
+    doc: str
+
+
+@dataclass(frozen=True)
+class Chip:
+    """A kind of TPU: its constants by name (`armillary chips v5e` lists them)."""
+
+    name: str
+    constants: dict[str, Constant]
+    _row: _sim.Chip
+
+
+def _whole(name: str, value: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise user_error(f"{name} is {value!r}, but must be a whole number")
+    if abs(int(value)) > _LARGEST:
+        raise user_error(f"{name} is {value}, which does not fit 64 bits")
+    return int(value)
+
+
+def systolic_cycles(
+    M: int,
+    N: int,
+    K: int,
+    rows: int = 128,
+    cols: int = 128,
+    dataflow: Dataflow = "ws",
+    mode: Mode = "scalesim",
+) -> int:
+    """Cycles that a rows x cols systolic array takes for C[M, N] = A[M, K] B[K, N].
+
+    dataflow: what stays in the array: "ws" weights (B), "os" outputs (C), "is" inputs (A).
+
+    mode: "scalesim" unless you say otherwise.
+      "tpu": tiles follow each other without a gap; weights are double-buffered, so that a load, fill and drain show
+        only where there is nothing to hide them behind.
+      "grid": each tile is loaded, streamed and drained before the next. This runs the exact grid of processing
+        elements, so it takes as long as that takes; products beyond its reach are a ResourceError.
+      "scalesim": what SCALE-Sim 3.0.0 reports without memory stalls, for comparison with it. No hardware's truth.
+
+    Raises UserError on an extent below 1, or one whose count does not fit 64 bits.
+    """
+    m, n, k = _whole("M", M), _whole("N", N), _whole("K", K)
+    return _sim.systolic_cycles(m, n, k, _whole("rows", rows), _whole("cols", cols), dataflow, mode)
+
+
+def systolic_matmul(
+    a: np.ndarray,
+    b: np.ndarray,
+    rows: int = 128,
+    cols: int = 128,
+    dataflow: Dataflow = "ws",
+    overlap: bool = True,
+) -> tuple[np.ndarray, int]:
+    """a @ b, computed in the simulated array element by element, and the cycles it took.
+
+    a is [M, K], b is [K, N], both float32, bfloat16 or int8; the result is float32, or int32 for int8. Sums are made
+    in the array's order; int32 sums wrap. overlap: as mode "tpu", else as mode "grid" of systolic_cycles.
+    """
+    a, b = np.ascontiguousarray(a), np.ascontiguousarray(b)
+    if a.ndim != 2 or b.ndim != 2 or a.dtype != b.dtype:
+        raise user_error(
+            f"a is {a.dtype}{list(a.shape)} and b is {b.dtype}{list(b.shape)}, but both must be matrices of one type"
+        )
+    size = (_whole("rows", rows), _whole("cols", cols), dataflow, overlap)
+    match a.dtype.name:
+        case "float32":
+            return _sim.multiply_f32(a, b, *size)
+        case "bfloat16":
+            return _sim.multiply_bf16(a.view(np.uint16), b.view(np.uint16), *size)
+        case "int8":
+            return _sim.multiply_s8(a, b, *size)
+    raise user_error(f"the array multiplies float32, bfloat16 and int8, but not {a.dtype}")
+
+
+def _wrap(row: _sim.Chip) -> Chip:
+    constants = {
+        key["name"]: Constant(value, key["unit"], source, key["doc"])
+        for key, value, source in zip(_sim.list_chip_keys(), row.values, row.sources, strict=True)
+    }
+    return Chip(row.name, constants, row)
+
+
+def chips() -> dict[str, Chip]:
+    """The chips there are, v1 to v7x, by name."""
+    return {name: _wrap(_sim.find_chip(name)) for name in _sim.chip_names()}
+
+
+def chip_table(name: str | None, sources: bool) -> tuple[list[str], list[list[str]]]:
+    """Head and rows of what `armillary chips` prints: all chips in short, or one with all its constants."""
+    if name is not None:
+        constants = _wrap(_sim.find_chip(name)).constants
+        rows = [
+            [key, f"{c.value:.10g}", c.unit, c.source if sources else c.doc] for key, c in constants.items()
+        ]
+        return [name, "value", "unit", "source" if sources else ""], rows
+    shown = ["peak_bf16_flops", "peak_int8_ops", "hbm_bytes", "hbm_bytes_per_s", "ici_bytes_per_s"]
+    rows = []
+    for chip in chips().values():
+        figures = [chip.constants[key] for key in shown]
+        cells = [(c.source if sources else f"{c.value:.4g} {c.unit}") if c.value else "" for c in figures]
+        rows.append([chip.name, *cells])
+    return ["chip", "bf16 peak", "int8 peak", "HBM", "HBM bandwidth", "link, one way"], rows
+
+
+def load_chip(file: str | Path) -> Chip:
+    """Reads a chip of your own: a TOML file with `name` and the keys that `armillary chips v5e` lists, all of them.
+
+    Raises UserError with the names of unknown and missing keys, or of a value that cannot be.
+    """
+    path = Path(file)
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise user_error(f"{path} is no TOML: {error}") from None
+    keys = [key["name"] for key in _sim.list_chip_keys()]
+    faults = [
+        f"{what} {', '.join(names)}"
+        for what, names in [
+            ("unknown", [name for name in table if name not in ["name", *keys]]),
+            ("missing", [name for name in ["name", *keys] if name not in table]),
+        ]
+        if names
+    ]
+    if faults:
+        raise user_error(f"{path}: keys are wrong: {'; '.join(faults)}")
+    for key in keys:
+        if isinstance(table[key], bool) or not isinstance(table[key], int | float):
+            raise user_error(f"{path}: {key} is {table[key]!r}, but must be a number")
+    return _wrap(_sim.make_chip(str(table["name"]), [float(table[key]) for key in keys], str(path)))
+
+
+def _place(topology: str, chip: Chip | None) -> tuple[_sim.Chip, str]:
+    """The chip and the shape of "v5e:4x4", or of "4x4" if the chip is given."""
+    if chip is not None:
+        return chip._row, topology.rpartition(":")[2]
+    name, colon, shape = topology.partition(":")
+    if not colon:
+        raise user_error(f"topology {topology!r} has no shape; write chip:shape, such as v5e:4x4")
+    return _sim.find_chip(name), shape
+
+
+def torus(topology: str, chip: Chip | None = None) -> list[tuple[int, bool]]:
+    """Extent of each axis of a topology such as "v5e:4x4", and whether it wraps."""
+    return list(zip(*_sim.torus(*_place(topology, chip)), strict=True))
+
+
+def collective_seconds(
+    topology: str,
+    kind: CollectiveKind,
+    bytes: int,
+    axes: Sequence[int] | None = None,
+    shift: int = 1,
+    events: bool = False,
+    chip: Chip | None = None,
+) -> float:
+    """Seconds that a collective takes on an otherwise idle torus.
+
+    bytes: of one chip: what an all-gather gives it, what the others start with.
+    axes: of the torus; by default all (collective-permute: the first).
+    shift: collective-permute: how far along that axis each chip sends.
+    events: simulate every message on every link instead of the closed form. The result is the same; it takes longer.
+    chip: one of your own (load_chip); then the topology may be a shape alone.
+    """
+    row, shape = _place(topology, chip)
+    if axes is None:
+        count = 1 if kind == "collective-permute" else len(_sim.torus(row, shape)[0])
+        axes = range(count)
+    chosen = [_axis(a) for a in axes]
+    step = _whole("shift", shift)
+    if abs(step) > 1 << 20:
+        raise user_error(f"shift is {shift}, but at most {1 << 20} either way")
+    return _sim.collective_seconds(row, shape, kind, _whole("bytes", bytes), chosen, step, events)
+
+
+def _axis(value: int) -> int:
+    axis = _whole("axis", value)
+    if not 0 <= axis < 3:
+        raise user_error(f"axis is {axis}, but must be 0, 1 or 2")
+    return axis
