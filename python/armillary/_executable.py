@@ -105,7 +105,7 @@ class Executable:
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
         """Runs the program on NumPy, JAX or DLPack arrays and returns NumPy arrays.
 
-        Arrays that are C-contiguous and aligned to 64 bytes are read in place. Wrong shapes and dtypes are UserErrors
+        C-contiguous arrays are read in place. Wrong shapes and dtypes are UserErrors
         that name the parameter.
         """
         shapes, name = self._core.parameter_shapes, self._core.module_name

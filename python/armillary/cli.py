@@ -18,11 +18,15 @@ FILE is HLO text, an HLO proto, StableHLO text, bytecode or a portable artifact;
 
 [bold]Examples[/]
 
-  armillary run model.hlo --random                    run on random arguments, print the results
-  armillary run model.mlir --args data.npz            run StableHLO on arrays from a file
-  armillary run model.pb --random --compare interp    compile, run, and compare with the interpreter
-  armillary opt model.hlo --passes=dce,cse            run passes, print what is left
-  armillary opt model.mlir --emit proto -o model.pb   convert StableHLO to an HLO proto
+  armillary run model.hlo --random
+
+  armillary run model.mlir --args data.npz --out results.npz
+
+  armillary run model.pb --random --compare interp
+
+  armillary opt model.hlo --passes=dce,cse
+
+  armillary opt model.mlir --emit proto -o model.pb
 """,
 )
 

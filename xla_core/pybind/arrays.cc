@@ -77,8 +77,6 @@ std::shared_ptr<void> keep(py::object object) {
   });
 }
 
-constexpr uintptr_t kAlignment = 64;
-
 }  // namespace
 
 py::dtype numpy_dtype(DType dtype) {
@@ -99,7 +97,8 @@ Literal literal_of(const py::array& given) {
   const DType dtype = dtype_of(given.dtype());
   py::array array = given;
   const bool dense = (array.flags() & py::array::c_style) != 0 && array.dtype().byteorder() != '>';
-  const bool aligned = reinterpret_cast<uintptr_t>(array.data()) % kAlignment == 0;
+  // Machine code asks for no more than the elements' own alignment.
+  const bool aligned = reinterpret_cast<uintptr_t>(array.data()) % byte_size(dtype) == 0;
   Shape shape(dtype, Dims(array.shape(), array.shape() + array.ndim()));
   if (dense && aligned && !is_narrow(dtype)) {
     auto* data = reinterpret_cast<std::byte*>(const_cast<void*>(array.data()));

@@ -12,7 +12,8 @@ pybind11::dtype numpy_dtype(DType dtype);
 // Throws a user error that names the dtype when HLO has none like it.
 DType dtype_of(const pybind11::dtype& dtype);
 
-// A view of the array's memory when it is C-contiguous and aligned to 64 bytes, else a copy. Holds the array.
+// A view of the array's memory when it is C-contiguous and its elements are aligned, else a copy. Holds the
+// array.
 Literal literal_of(const pybind11::array& array);
 
 // An array over the literal's memory, which it keeps alive.
