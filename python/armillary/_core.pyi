@@ -198,6 +198,10 @@ class Module:
         ...
     def clone(self) -> Module:
         ...
+    def fill_elided_constants(self) -> int:
+        """
+        Gives constants that a dump left out as {...} small repeating values; says how many there were.
+        """
     def to_dot(self) -> str:
         """
         A Graphviz picture.
