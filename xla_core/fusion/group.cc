@@ -10,6 +10,7 @@ namespace {
 constexpr size_t kMaxSpaces = 4;        // how often one member may be written out in the kernel
 constexpr int64_t kEmittedPerBody = 2;  // members written out, per member the body may have
 constexpr int64_t kMostChoices = 4;     // pieces of a concatenation inside a kernel: all are evaluated
+constexpr double kMostOfIt = 0.75;      // of a result, when it is cheaper to write all of it
 constexpr double kWindowOverlap = 4;    // evaluations per element that a window may cost a cheap producer
 constexpr int64_t kFreeCopies = 12;  // copies a small group may hold; beyond that, two per member of its own
 
@@ -58,7 +59,48 @@ int64_t LoopSpace::elements() const {
   return Shape(DType::kPred, operand ? *operand : result).num_elements();
 }
 
-Group::Group(Instruction* root, const PassOptions& limits) : limits_(&limits), loop_(space_of_root(*root)) {
+namespace {
+
+// The old value, read only where the new one will be written.
+bool reads_same_window(const Instruction& i, const Instruction& update) {
+  return i.is(Op::dynamic_slice) && i.operand(0) == update.operand(0) &&
+         i.dims() == update.operand(1)->dims() &&
+         std::equal(i.operands().begin() + 1, i.operands().end(), update.operands().begin() + 2,
+                    update.operands().end());
+}
+
+bool reads_directly(const Instruction& i, const Instruction* what) {
+  return std::find(i.operands().begin(), i.operands().end(), what) != i.operands().end();
+}
+
+// Looks as far back as a fusion could reach.
+bool needs_operand_elsewhere(const Instruction& update, int64_t most) {
+  const Instruction* target = update.operand(0);
+  std::vector<const Instruction*> work(update.operands().begin() + 1, update.operands().end());
+  std::unordered_set<const Instruction*> seen;
+  while (!work.empty() && static_cast<int64_t>(seen.size()) < most) {
+    const Instruction* i = work.back();
+    work.pop_back();
+    if (i == target) return true;
+    if (!is_fusible(*i) || is_root_only(*i) || !seen.insert(i).second || reads_same_window(*i, update))
+      continue;
+    if (reads_directly(*i, target)) return true;
+    work.insert(work.end(), i->operands().begin(), i->operands().end());
+  }
+  return false;
+}
+
+}  // namespace
+
+Group::Update Group::kind_of_update(const Instruction& root, const PassOptions& limits) {
+  if (!root.is(Op::dynamic_update_slice)) return Update::kNone;
+  if (!needs_operand_elsewhere(root, limits.fusion_max_body)) return Update::kInPlace;
+  return elements(root.operand(1)->shape()) >= kMostOfIt * elements(root.shape()) ? Update::kWhole
+                                                                                  : Update::kApart;
+}
+
+Group::Group(Instruction* root, const PassOptions& limits)
+    : limits_(&limits), update_(kind_of_update(*root, limits)), loop_(space_of_root(*root)) {
   spaces_.push_back({-1, nullptr, 0, loop_size(*root)});
   roots_.push_back(root);
   insert(root, {{0}, false, false});
@@ -161,19 +203,11 @@ bool Group::windows_overlap(const Instruction& producer, const std::vector<int>&
 // An in-place update may read the old value only where it writes: through the dynamic-slice with its own
 // start indices.
 bool Group::keeps_update_in_place(const Instruction& producer, const std::vector<int>& spaces) const {
-  const Instruction& update = *roots_[0];
-  if (!update.is(Op::dynamic_update_slice)) return true;
-  const Instruction* target = update.operand(0);
-  if (&producer == target) return false;
-  for (int64_t k = 0; k < producer.num_operands(); ++k) {
-    if (producer.operand(k) != target) continue;
-    bool same_window = producer.is(Op::dynamic_slice) && producer.dims() == update.operand(1)->dims() &&
-                       spaces == std::vector<int>{0} &&
-                       std::equal(producer.operands().begin() + 1, producer.operands().end(),
-                                  update.operands().begin() + 2, update.operands().end());
-    if (!same_window) return false;
-  }
-  return true;
+  if (update_ == Update::kNone || update_ == Update::kWhole) return true;
+  if (update_ == Update::kApart) return is_scalar_constant(producer);
+  if (&producer == roots_[0]->operand(0)) return false;
+  return !reads_directly(producer, roots_[0]->operand(0)) ||
+         (reads_same_window(producer, *roots_[0]) && spaces == std::vector<int>{0});
 }
 
 bool Group::can_add(const Instruction& producer, bool copied) const {

@@ -72,7 +72,18 @@ class Group {
   bool fits_reduces(const Instruction& reduce) const;
   void insert(Instruction* i, Member member);
 
+  // What a dynamic-update-slice at the root may take along.
+  enum class Update : uint8_t {
+    kNone,     // the root is none
+    kInPlace,  // what reads its operand only where it writes
+    kWhole,    // anything: most of the result is new, so it is written afresh
+    kApart,    // nothing: the update needs the operand elsewhere, and must be complete before it is written
+               // over
+  };
+  static Update kind_of_update(const Instruction& root, const PassOptions& limits);
+
   const PassOptions* limits_;
+  Update update_;
   LoopSpace loop_;
   std::vector<Instruction*> order_, roots_;
   std::unordered_map<const Instruction*, Member> members_;
