@@ -53,6 +53,8 @@ def _load_file(path: str) -> _core.Module:
 
 
 def _load_text(text: str, file: str) -> _core.Module:
+    if not text.strip():
+        raise user_error("the program is empty", file)
     if "\n" not in text and len(text) < _LONGEST_PATH and _looks_like_path(text):
         return _load_file(text)
     if _stablehlo.is_mlir_text(text):
@@ -62,6 +64,8 @@ def _load_text(text: str, file: str) -> _core.Module:
 
 def _looks_like_path(text: str) -> bool:
     """No program is a single line without brackets; a name with brackets is a path when there is such a file."""
+    if "\0" in text:
+        return False
     return not any(c in text for c in "({") or os.path.exists(text)
 
 

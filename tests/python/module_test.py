@@ -75,12 +75,12 @@ def test_a_wrong_pass_names_the_nearest() -> None:
 
 
 def test_errors_are_the_classes_python_programmers_expect() -> None:
-    with pytest.raises(ValueError, match="add needs") as caught:
-        arm.parse(TEXT.replace("f32[] add(%a, %b)", "f32[3] add(%a, %b)"), file="m.hlo").verify()
+    with pytest.raises(ValueError, match="add gives") as caught:
+        arm.parse(TEXT.replace("s32[] add(%y, %y)", "s32[3] add(%y, %y)"), file="m.hlo").verify()
     error = caught.value
     assert isinstance(error, arm.UserError)
     assert error.kind == "user"
-    assert error.where.startswith("m.hlo:6:")
+    assert error.where.startswith("m.hlo:12:")
     assert error.message in str(error)
     assert issubclass(arm.UnsupportedError, NotImplementedError)
     assert issubclass(arm.ResourceError, MemoryError)
@@ -112,3 +112,18 @@ def test_the_tables_are_told() -> None:
 def test_a_wrong_flag_names_the_nearest() -> None:
     with pytest.raises(arm.UserError, match="threads"):
         arm.set_flags("thread=3")
+
+
+@pytest.mark.parametrize("text", ["", "  \n", "\x00\xff HloModule", "HloModule"])
+def test_what_is_no_program_is_a_user_error(text: str) -> None:
+    with pytest.raises(arm.UserError):
+        arm.compile(text)
+
+
+def test_elided_constants_are_filled_with_a_warning() -> None:
+    text = "ENTRY e { c = f32[300] constant({...})\n ROOT r = f32[300] negate(c) }"
+    with pytest.warns(UserWarning, match="elided"):
+        compiled = arm.compile(text)
+    with pytest.warns(UserWarning, match="elided"):
+        np.testing.assert_array_equal(compiled(), arm.evaluate(text))
+    assert "{...}" in arm.parse(text).to_text()
