@@ -118,7 +118,7 @@ def fft_convolution(x, k):
 MANY = [f32(12, 10), f32(10), f32(3, 4, 5)]
 TOKENS = np.random.default_rng(2).integers(0, 16, (2, 6)).astype(np.int32)
 PROGRAMS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
-    "mlp_step": (mlp_step, ([(f32(12, 16), f32(16)), (f32(16, 5), f32(5))], f32(8, 12), np.arange(8) % 5)),
+    "mlp_step": (mlp_step, ([(f32(12, 16), f32(16)), (f32(16, 5), f32(5))], f32(8, 12), np.arange(8, dtype=np.int32) % 5)),
     "language_model": (language_model, (f32(16, 8), [block_parameters() for _ in range(3)], TOKENS)),
     "block_gradient": (jax.grad(lambda p, x: block(p, x).sum(), (0, 1)), (block_parameters(), f32(2, 6, 8))),
     "residual_net": (residual_net, ([f32(5, 5, 3, 4), f32(3, 3, 4, 6), f32(3, 3, 6, 6), f32(1, 1, 4, 6)], f32(2, 16, 16, 3))),

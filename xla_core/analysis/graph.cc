@@ -82,7 +82,7 @@ std::string to_dot(const Module& m) {
 
 std::string to_html(const Module& m) {
   std::string out =
-      "<!doctype html><meta charset=\"utf-8\"><title>" + escaped(m.name(), true) +
+      "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>" + escaped(m.name(), true) +
       "</title><style>body{font:13px monospace;margin:1em}ol{list-style:none;padding:0}li{padding:2px "
       "6px;border-bottom:1px solid #ddd}"
       "li:target{outline:2px solid #c00}small{color:#666}</style><h1>" +
@@ -96,7 +96,7 @@ std::string to_html(const Module& m) {
     for (const Instruction* i : c->instructions()) append_page_line(out, *i);
     out += "</ol>\n";
   }
-  return out;
+  return out + "</html>\n";
 }
 
 }  // namespace armillary
