@@ -88,7 +88,9 @@ def test_opt_dumps_each_step(file: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("emit", ["text", "proto"])
 def test_what_opt_emits_can_be_read_again(file: Path, tmp_path: Path, emit: str) -> None:
     armillary("opt", file, "--emit", emit, "-o", tmp_path / "again")
-    assert armillary("opt", tmp_path / "again").stdout == armillary("opt", file).stdout
+    again, once = (armillary("opt", path).stdout.split(b"\n", 1) for path in (tmp_path / "again", file))
+    assert again[0].startswith(once[0])  # a proto always states the entry's layout
+    assert again[1] == once[1]
 
 
 def test_opt_draws(file: Path) -> None:
