@@ -48,25 +48,36 @@ std::complex<R> times(
   return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
 }
 
+// Copies a matrix, along its memory on the side that is less regular.
+template <class T>
+void copy_matrix(const MatrixView<T>& from, const MatrixView<T>& to) {
+  if (std::abs(from.row_stride) == 1 || std::abs(to.row_stride) == 1) {
+    for (int64_t j = 0; j < from.cols; ++j)
+      for (int64_t i = 0; i < from.rows; ++i) to(i, j) = from(i, j);
+  } else {
+    for (int64_t i = 0; i < from.rows; ++i)
+      for (int64_t j = 0; j < from.cols; ++j) to(i, j) = from(i, j);
+  }
+}
+
 // Solves L x = b for a small lower triangle and a strip of columns, in a copy with contiguous rows.
 template <class T>
 void solve_strip(const MatrixView<T>& l, const MatrixView<T>& b, bool unit, std::vector<T>& rows) {
   const int64_t n = b.rows, m = b.cols;
   rows.resize(n * m);
+  copy_matrix(b, row_major(rows.data(), n, m));
   for (int64_t i = 0; i < n; ++i) {
     T* x = rows.data() + i * m;
-    for (int64_t j = 0; j < m; ++j) x[j] = b(i, j);
     for (int64_t k = 0; k < i; ++k) {
       const T f = l(i, k);
       const T* y = rows.data() + k * m;
       for (int64_t j = 0; j < m; ++j) x[j] -= times(f, y[j]);
     }
-    if (!unit) {
-      const T d = l(i, i);
-      for (int64_t j = 0; j < m; ++j) x[j] = divided(x[j], d);
-    }
-    for (int64_t j = 0; j < m; ++j) b(i, j) = x[j];
+    if (unit) continue;
+    const T d = l(i, i);
+    for (int64_t j = 0; j < m; ++j) x[j] = divided(x[j], d);
   }
+  copy_matrix(row_major(rows.data(), n, m), b);
 }
 
 template <class T>
@@ -103,21 +114,28 @@ void solve_lower(const MatrixView<T>& l, const MatrixView<T>& b, bool unit) {
   }
 }
 
-// Lower factor of a small block in place. 0, or the 1-based row at which it is not positive definite.
+// Lower factor of a small block in place, its upper triangle zero. 0, or the 1-based row at which it is not
+// positive definite.
 template <class T>
-int64_t factor_block(const MatrixView<T>& a) {
-  for (int64_t j = 0; j < a.rows; ++j) {
-    auto pivot = std::real(a(j, j));
-    for (int64_t k = 0; k < j; ++k) pivot -= std::norm(a(j, k));
+int64_t factor_block(const MatrixView<T>& block) {
+  const int64_t n = block.rows;
+  T storage[kBlock * kBlock], column[kBlock];
+  const MatrixView<T> a = row_major(storage, n, n);
+  copy_matrix(block, a);
+  for (int64_t j = 0; j < n; ++j) {
+    const auto pivot = std::real(a(j, j));
     if (!(pivot > 0)) return j + 1;  // NaN too
-    pivot = std::sqrt(pivot);
-    a(j, j) = pivot;
-    for (int64_t i = j + 1; i < a.rows; ++i) {
-      T sum = a(i, j);
-      for (int64_t k = 0; k < j; ++k) sum -= times(a(i, k), conjugate(a(j, k)));
-      a(i, j) = sum / pivot;
+    const auto root = std::sqrt(pivot);
+    for (int64_t i = j; i < n; ++i) a(i, j) = i == j ? T(root) : a(i, j) / root;
+    for (int64_t i = j + 1; i < n; ++i) column[i] = conjugate(a(i, j));
+    for (int64_t i = j + 1; i < n; ++i) {
+      const T f = a(i, j);
+      T* row = storage + i * n;
+      for (int64_t k = j + 1; k <= i; ++k) row[k] -= times(f, column[k]);
+      a(j, i) = T(0);
     }
   }
+  copy_matrix(a, block);
   return 0;
 }
 
@@ -142,8 +160,6 @@ int64_t factor_lower(const MatrixView<T>& a) {
     }
     const MatrixView<T> diagonal = a.block(j, j, width, width);
     if (const int64_t row = factor_block(diagonal)) return j + row;
-    for (int64_t r = 0; r < width; ++r)
-      for (int64_t c = r + 1; c < width; ++c) diagonal(r, c) = T(0);  // the product has been there
     if (below == 0) continue;
     std::vector<T> conjugates(width * width);  // x conj(L)' = a, so conj(L) x' = a'
     const MatrixView<T> l = row_major(conjugates.data(), width, width);
