@@ -85,10 +85,10 @@ class JittedFunction:
         import jax
 
         functools.update_wrapper(self, function)
-        # Unused arguments stay: the flat program then has one parameter per leaf.
-        self._jitted = jax.jit(function, keep_unused=True, **options)
-        self._target = target
         self._statics = _Statics(function, options)
+        # Unused arguments stay: the flat program then has one parameter per leaf.
+        self._jitted = jax.jit(function, keep_unused=True, **{**options, **self._statics.options()})
+        self._target = target
         self._programs: dict[Any, _Program] = {}
         self._tree_flatten = jax.tree_util.tree_flatten
         self._tree_unflatten = jax.tree_util.tree_unflatten
@@ -165,6 +165,11 @@ class _Statics:
         self.nums = {n + len(by_place) if n < 0 else n for n in self.nums}
         self.nums |= {n for n, name in enumerate(by_place) if name in self.names}
         self.names |= {by_place[n] for n in self.nums if n < len(by_place)}
+
+    def options(self) -> dict[str, Any]:
+        """For jax.jit, so that both mean the same arguments, however a call passes them."""
+        given = {"static_argnums": tuple(sorted(self.nums)), "static_argnames": tuple(sorted(self.names))}
+        return {name: value for name, value in given.items() if value}
 
     def split(self, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[Any, Any]:
         if not self.nums and not self.names:
