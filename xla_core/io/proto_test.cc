@@ -11,7 +11,8 @@
 namespace armillary {
 namespace {
 
-constexpr std::string_view kText = R"(HloModule example
+constexpr std::string_view kText =
+    R"(HloModule example, entry_computation_layout={(f32[2]{0}, s32[])->(f32[2]{0}, f32[2,2]{0,1})}
 
 %negate (a: f32[2]) -> f32[2] {
   %a = f32[2]{0} parameter(0)
@@ -96,7 +97,10 @@ TEST(Proto, AScheduleMustBeAnOrder) {
   };
   expect_error("does not exist", [&](auto& p) { scheduled(p).Set(0, 99); });
   expect_error("before its operand", [&](auto& p) { scheduled(p).SwapElements(0, 4); });
-  expect_error("twice", [&](auto& p) { scheduled(p).Set(1, scheduled(p).Get(0)); });
+  expect_error("twice", [&](auto& p) {
+    auto& order = scheduled(p);
+    order.Set(1, order.Get(0));
+  });
   expect_error("of 5 instructions", [&](auto& p) { scheduled(p).RemoveLast(); });
 }
 
@@ -109,7 +113,7 @@ TEST(Proto, IdsMustBeKnown) {
   expect_error("two instructions have the id", [](auto& p) { find(p, "x")->set_id(find(p, "y")->id()); });
   expect_error("the root, instruction 77", [](auto& p) { p.mutable_computations(1)->set_root_id(77); });
   expect_error("two computations have the id",
-               [](auto& p) { p.mutable_computations(0)->set_id(p.computations(1).id()); });
+               [](auto& p) { p.mutable_computations(1)->set_id(p.computations(0).id()); });
   expect_error("the entry, computation 77", [](auto& p) { p.set_entry_computation_id(77); });
 }
 
