@@ -12,8 +12,11 @@ Literal same(const Instruction& i, Operands operands) {
   return i.shape().is_array() ? with_shape(operands[0], i.shape()) : operands[0];
 }
 
-// Markers of the partitioner and of sharding: on one device they change nothing.
-constexpr CustomCallRow kMarkers[] = {
+// Only the op itself can ask for the least ones.
+Literal top_k_call(const Instruction& i, Operands operands) { return top_k(operands[0], true, i.shape()); }
+
+// The first are markers of the partitioner and of sharding: on one device they change nothing.
+constexpr CustomCallRow kTargets[] = {
     {"Sharding", same},
     {"SPMDFullToShardShape", same},
     {"SPMDShardToFullShape", same},
@@ -24,6 +27,8 @@ constexpr CustomCallRow kMarkers[] = {
     {"LayoutConstraint", same},
     {"MoveToHost", same},
     {"MoveToDevice", same},
+    {"TopK", top_k_call},
+    {"mhlo.topk", top_k_call},
 };
 
 // "potrf" of "lapack_spotrf_ffi"; empty when the target is none of LAPACK's.
@@ -44,7 +49,7 @@ CustomCall find(std::span<const CustomCallRow> rows, std::string_view target) {
 Literal custom_call(Evaluation&, const Instruction& i, Operands operands) {
   const std::string& target = i.attrs().text(Attr::custom_call_target);
   const std::string_view routine = lapack_routine(target);
-  CustomCall call = find(kMarkers, target);
+  CustomCall call = find(kTargets, target);
   for (auto rows : {lapack_factorizations(), lapack_decompositions()})
     if (!call) call = find(rows, routine.empty() ? std::string_view(target) : routine);
   if (!call) throw unsupported_error("unsupported: custom-call to {}", target);

@@ -67,4 +67,8 @@ Literal tuple_or_single(std::vector<Literal> results, const Shape& shape);
 // `literal` as `shape`, sharing memory; an internal error when it has another size or dtype.
 Literal with_shape(Literal literal, const Shape& shape);
 
+// The k largest (or least) of the last dimension by totalorder and their positions, ties in order; `shape` is
+// the result's tuple.
+Literal top_k(const Literal& input, bool largest, const Shape& shape);
+
 }  // namespace armillary

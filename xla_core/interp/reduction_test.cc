@@ -82,6 +82,13 @@ TEST(TopK, nan_is_the_largest_and_ties_keep_their_order) {
       "( {nan, 7, 7}, {2, 1, 3} )");
 }
 
+TEST(TopK, is_also_known_as_a_custom_call) {
+  EXPECT_EQ(run_text(R"(ENTRY e { x = s32[2,3] parameter(0)
+      ROOT t = (s32[2,1], s32[2,1]) custom-call(x), custom_call_target="TopK" })",
+                     {"{ {1, 3, 2}, {9, 8, 9} }"}),
+            "( { { 3 }, { 9 } }, { { 1 }, { 0 } } )");
+}
+
 TEST(Scan, carries_values_from_slice_to_slice) {
   EXPECT_EQ(run_text(R"(
     step { x = f32[] parameter(0) c = f32[] parameter(1) s = f32[] add(x, c) ROOT t = (f32[], f32[]) tuple(s, s) }

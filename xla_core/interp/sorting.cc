@@ -68,11 +68,11 @@ int64_t order_key(const Literal& literal, int64_t i) {
   return bits < 0 ? bits ^ std::numeric_limits<int64_t>::max() : bits;
 }
 
-Literal topk(Evaluation&, const Instruction& i, Operands operands) {
-  const Literal& input = operands[0];
-  const int64_t length = input.shape().dims.back(), k = i.attrs().integer(Attr::k);
-  const bool largest = i.attrs().flag(Attr::largest, true);
-  const Dims& dims = i.shape().tuple[0].dims;
+}  // namespace
+
+Literal top_k(const Literal& input, bool largest, const Shape& shape) {
+  const Dims& dims = shape.tuple.at(0).dims;
+  const int64_t length = input.shape().dims.back(), k = dims.back();
   Literal values(Shape(input.dtype(), dims)), indices(Shape(DType::kS32, dims));
   std::vector<int64_t> order(static_cast<size_t>(length));
   const int64_t bytes = byte_size(input.dtype());
@@ -83,12 +83,18 @@ Literal topk(Evaluation&, const Instruction& i, Operands operands) {
       return largest ? x > y : x < y;
     });
     for (int64_t at = 0; at < k; ++at) {
-      std::memcpy(values.bytes() + (row * k + at) * bytes, input.bytes() + (row * length + order[at]) * bytes,
-                  static_cast<size_t>(bytes));
-      indices.set_int(row * k + at, order[at]);
+      const std::byte* from = input.bytes() + (row * length + order[static_cast<size_t>(at)]) * bytes;
+      std::memcpy(values.bytes() + (row * k + at) * bytes, from, static_cast<size_t>(bytes));
+      indices.set_int(row * k + at, order[static_cast<size_t>(at)]);
     }
   }
-  return tuple_or_single({values, indices}, i.shape());
+  return tuple_or_single({values, indices}, shape);
+}
+
+namespace {
+
+Literal topk(Evaluation&, const Instruction& i, Operands operands) {
+  return top_k(operands[0], i.attrs().flag(Attr::largest, true), i.shape());
 }
 
 // One slice at position `at` of dimension 0.
