@@ -10,7 +10,6 @@ namespace {
 constexpr size_t kMaxSpaces = 4;        // how often one member may be written out in the kernel
 constexpr int64_t kEmittedPerBody = 2;  // members written out, per member the body may have
 constexpr int64_t kMostChoices = 4;     // pieces of a concatenation inside a kernel: all are evaluated
-constexpr double kMostOfIt = 0.75;      // of a result, when it is cheaper to write all of it
 constexpr double kWindowOverlap = 4;    // evaluations per element that a window may cost a cheap producer
 constexpr int64_t kFreeCopies = 12;  // copies a small group may hold; beyond that, two per member of its own
 
@@ -94,9 +93,7 @@ bool needs_operand_elsewhere(const Instruction& update, int64_t most) {
 
 Group::Update Group::kind_of_update(const Instruction& root, const PassOptions& limits) {
   if (!root.is(Op::dynamic_update_slice)) return Update::kNone;
-  if (!needs_operand_elsewhere(root, limits.fusion_max_body)) return Update::kInPlace;
-  return elements(root.operand(1)->shape()) >= kMostOfIt * elements(root.shape()) ? Update::kWhole
-                                                                                  : Update::kApart;
+  return needs_operand_elsewhere(root, limits.fusion_max_body) ? Update::kApart : Update::kInPlace;
 }
 
 Group::Group(Instruction* root, const PassOptions& limits)
@@ -203,7 +200,7 @@ bool Group::windows_overlap(const Instruction& producer, const std::vector<int>&
 // An in-place update may read the old value only where it writes: through the dynamic-slice with its own
 // start indices.
 bool Group::keeps_update_in_place(const Instruction& producer, const std::vector<int>& spaces) const {
-  if (update_ == Update::kNone || update_ == Update::kWhole) return true;
+  if (update_ == Update::kNone) return true;
   if (update_ == Update::kApart) return is_scalar_constant(producer);
   if (&producer == roots_[0]->operand(0)) return false;
   return !reads_directly(producer, roots_[0]->operand(0)) ||

@@ -76,7 +76,6 @@ class Group {
   enum class Update : uint8_t {
     kNone,     // the root is none
     kInPlace,  // what reads its operand only where it writes
-    kWhole,    // anything: most of the result is new, so it is written afresh
     kApart,    // nothing: the update needs the operand elsewhere, and must be complete before it is written
                // over
   };

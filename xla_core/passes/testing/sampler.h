@@ -8,6 +8,12 @@
 
 namespace armillary::testing {
 
+// Thrown when an attempt cannot be finished.
+struct Miss {};
+
+// 0 .. n-1 in any order.
+Dims shuffled(Rng& rng, int64_t n);
+
 // Builds programs top down: each pattern is asked for an instruction of a given shape and invents operands
 // for it. What it makes may be ill-typed or miss the rule's guard; callers verify and try again.
 class Sampler {
