@@ -1,5 +1,7 @@
 #include "xla_core/shape/literal.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -13,9 +15,15 @@ namespace {
 
 constexpr size_t kAlignment = 64;  // a cache line, and what vector loads like best
 
+// What the machine has. Linux promises more and kills the process that believes it.
+int64_t physical_memory() {
+  static const int64_t bytes = int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE);
+  return bytes;
+}
+
 std::shared_ptr<void> allocate_zeroed(int64_t bytes) {
   const size_t size = (static_cast<size_t>(bytes) + kAlignment) / kAlignment * kAlignment;
-  void* memory = std::aligned_alloc(kAlignment, size);
+  void* memory = bytes < physical_memory() ? std::aligned_alloc(kAlignment, size) : nullptr;
   if (!memory) throw resource_error("out of memory for a literal of {} bytes", bytes);
   std::memset(memory, 0, size);
   return {memory, std::free};

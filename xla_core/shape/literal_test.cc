@@ -142,6 +142,15 @@ TEST(Literal, splats_are_found_by_bits) {
   EXPECT_TRUE(doubles(DType::kF32, {}, {7}).is_splat());
 }
 
+TEST(Literal, larger_than_the_machine_is_an_error_and_no_crash) {
+  try {
+    Literal(Shape(DType::kF32, {int64_t{1} << 44}));
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_EQ(e.kind(), ErrorKind::kResource);
+  }
+}
+
 TEST(Literal, a_wrong_number_of_values_is_a_user_error) {
   EXPECT_THROW(doubles(DType::kF32, {3}, {1, 2}), Error);
 }
