@@ -42,20 +42,38 @@ llvm::orc::SymbolMap math_symbols(llvm::orc::LLJIT& jit) {
   add("memset", static_cast<void* (*)(void*, int, size_t)>(std::memset));
   add("memmove", static_cast<void* (*)(void*, const void*, size_t)>(std::memmove));
 #define ARM_UNARY(name)                                \
-  add(#name, static_cast<double (*)(double)>(::name)), \
-      add(#name "f", static_cast<float (*)(float)>(::name##f));
+  add(#name, static_cast<double (*)(double)>(::name)); \
+  add(#name "f", static_cast<float (*)(float)>(::name##f))
 #define ARM_BINARY(name)                                       \
-  add(#name, static_cast<double (*)(double, double)>(::name)), \
-      add(#name "f", static_cast<float (*)(float, float)>(::name##f));
-  ARM_UNARY(cbrt)
-  ARM_UNARY(exp)
-  ARM_UNARY(expm1)
-  ARM_UNARY(log)
-  ARM_UNARY(log1p) ARM_UNARY(sin) ARM_UNARY(cos) ARM_UNARY(tan) ARM_UNARY(tanh) ARM_UNARY(erf) ARM_UNARY(asin)
-      ARM_UNARY(acos) ARM_UNARY(atan) ARM_UNARY(sinh) ARM_UNARY(cosh) ARM_UNARY(asinh) ARM_UNARY(acosh)
-          ARM_UNARY(atanh) ARM_UNARY(floor) ARM_UNARY(ceil) ARM_UNARY(round) ARM_UNARY(roundeven)
-              ARM_UNARY(trunc) ARM_BINARY(fmod) ARM_BINARY(pow) ARM_BINARY(atan2)
-                  add("fma", static_cast<double (*)(double, double, double)>(::fma));
+  add(#name, static_cast<double (*)(double, double)>(::name)); \
+  add(#name "f", static_cast<float (*)(float, float)>(::name##f))
+  ARM_UNARY(cbrt);
+  ARM_UNARY(exp);
+  ARM_UNARY(expm1);
+  ARM_UNARY(log);
+  ARM_UNARY(log1p);
+  ARM_UNARY(sin);
+  ARM_UNARY(cos);
+  ARM_UNARY(tan);
+  ARM_UNARY(tanh);
+  ARM_UNARY(erf);
+  ARM_UNARY(asin);
+  ARM_UNARY(acos);
+  ARM_UNARY(atan);
+  ARM_UNARY(sinh);
+  ARM_UNARY(cosh);
+  ARM_UNARY(asinh);
+  ARM_UNARY(acosh);
+  ARM_UNARY(atanh);
+  ARM_UNARY(floor);
+  ARM_UNARY(ceil);
+  ARM_UNARY(round);
+  ARM_UNARY(roundeven);
+  ARM_UNARY(trunc);
+  ARM_BINARY(fmod);
+  ARM_BINARY(pow);
+  ARM_BINARY(atan2);
+  add("fma", static_cast<double (*)(double, double, double)>(::fma));
   add("fmaf", static_cast<float (*)(float, float, float)>(::fmaf));
 #undef ARM_UNARY
 #undef ARM_BINARY
