@@ -48,7 +48,8 @@ struct GemmKernels {
   // c[rows][cols] = (or +=, when add) the product of a packed panel a[depth][rows] and b, whose rows lie
   // b_step apart: `cols` in a packed panel. [0] computes the left half of the columns only, [1] all.
   void (*multiply[2])(int64_t depth, const T* a, const T* b, int64_t b_step, T* c, int64_t ldc, bool add);
-  void (*pack_a)(const PackSource& source, T* out);  // lane_count <= rows; missing lanes become zero
+  // Panels of `rows` (`cols`) lanes, one after the other; missing lanes of the last one become zero.
+  void (*pack_a)(const PackSource& source, T* out);
   void (*pack_b)(const PackSource& source, T* out);
 
   // The same for `thin_rows` (at most 8) rows of A that are contiguous along the depth and stay where they

@@ -114,11 +114,9 @@ class Packed {
     PackSource source = pack_source(kAccumulator<T>, p_.a, p_.a_data, batch);
     source.depths = p_.a.depth.offsets.data() + ks.begin;
     source.depth_count = ks.size();
-    for (int64_t r = rows.begin; r < rows.end; r += k_.rows) {
-      source.lanes = p_.a.outer.offsets.data() + r;
-      source.lane_count = std::min<int64_t>(k_.rows, rows.end - r);
-      k_.pack_a(source, s.a + (r - rows.begin) * ks.size());
-    }
+    source.lanes = p_.a.outer.offsets.data() + rows.begin;
+    source.lane_count = rows.size();
+    k_.pack_a(source, s.a);
   }
 
   // B's rows are read where they lie when few tiles of A meet them; narrower panels than a tile are always
@@ -137,17 +135,25 @@ class Packed {
     PackSource source = pack_source(kAccumulator<T>, p_.b, p_.b_data, batch);
     source.depths = p_.b.depth.offsets.data() + ks.begin;
     source.depth_count = ks.size();
+    Range missing{cols.begin, cols.begin};  // neighbouring panels are packed together
+    auto pack_missing = [&] {
+      source.lanes = p_.b.outer.offsets.data() + missing.begin;
+      source.lane_count = missing.size();
+      if (missing.size() > 0) k_.pack_b(source, s.b + (missing.begin - cols.begin) * ks.size());
+    };
     for (int64_t c = cols.begin; c < cols.end; c += k_.cols) {
-      Panel& panel = s.panels[(c - cols.begin) / k_.cols];
       const Range part{c, std::min(cols.end, c + k_.cols)};
+      Panel& panel = s.panels[(c - cols.begin) / k_.cols];
       panel = panel_in_place(batch, rows, part, ks);
-      if (panel.data != nullptr) continue;
-      T* packed = s.b + (c - cols.begin) * ks.size();
-      source.lanes = p_.b.outer.offsets.data() + c;
-      source.lane_count = part.size();
-      k_.pack_b(source, packed);
-      panel = {packed, k_.cols};
+      if (panel.data != nullptr) {
+        pack_missing();
+        missing = {part.end, part.end};
+      } else {
+        panel = {s.b + (c - cols.begin) * ks.size(), k_.cols};
+        missing.end = part.end;
+      }
     }
+    pack_missing();
   }
 
   // Where a tile's sums go: into the result when it is whole and regular there, else through a tile of our
