@@ -70,13 +70,37 @@ TEST(Dot, plain_matrices_of_every_size_match_the_definition) {
   }
 }
 
+// Plain matrices, with the sums of the definition over unpacked values.
+void check_large(DType d, Dims lhs_dims, Dims rhs_dims, bool lhs_turned, bool rhs_turned, double tolerance) {
+  Array lhs = random_array(d, lhs_dims, 1), rhs = random_array(d, rhs_dims, 2);
+  std::vector<double> a, b;
+  for (int64_t i = 0; i < lhs.size(); ++i) a.push_back(lhs.value(i).real());
+  for (int64_t i = 0; i < rhs.size(); ++i) b.push_back(rhs.value(i).real());
+  const int64_t m = lhs_dims[lhs_turned], k = lhs_dims[!lhs_turned], n = rhs_dims[!rhs_turned];
+  Array got(d, {m, n}), want(d, {m, n});
+  std::vector<double> row(n);
+  for (int64_t i = 0; i < m; ++i) {
+    std::fill(row.begin(), row.end(), 0);
+    for (int64_t t = 0; t < k; ++t) {
+      const double f = lhs_turned ? a[t * m + i] : a[i * k + t];
+      for (int64_t j = 0; j < n; ++j) row[j] += f * (rhs_turned ? b[j * k + t] : b[t * n + j]);
+    }
+    for (int64_t j = 0; j < n; ++j) want.set(i * n + j, row[j]);
+  }
+  for (int threads : {1, 3}) {
+    set_num_threads(threads);
+    got.fill_garbage();
+    dot(lhs.ref(), rhs.ref(), {{}, {}, {lhs_turned ? 0 : 1}, {rhs_turned ? 1 : 0}}, got.ref());
+    expect_near(got, want, tolerance);
+  }
+}
+
 TEST(Dot, large_matrices_cross_every_block_boundary) {
-  check_dot(random_array(DType::kF32, {203, 801}, 1), random_array(DType::kF32, {801, 530}, 2),
-            {{}, {}, {1}, {0}}, DType::kF32, 2e-5);
-  check_dot(random_array(DType::kF32, {801, 203}, 1), random_array(DType::kF32, {530, 801}, 2),
-            {{}, {}, {0}, {1}}, DType::kF32, 2e-5);
-  check_dot(random_array(DType::kBF16, {120, 500}, 1), random_array(DType::kBF16, {600, 500}, 2),
-            {{}, {}, {1}, {1}}, DType::kBF16, 1e-2);
+  check_large(DType::kF32, {203, 801}, {801, 1130}, false, false, 2e-5);
+  check_large(DType::kF32, {801, 203}, {530, 801}, true, true, 2e-5);
+  check_large(DType::kF64, {801, 500}, {801, 70}, true, false, 1e-13);
+  check_large(DType::kBF16, {520, 500}, {600, 500}, false, true, 1e-2);
+  check_large(DType::kF32, {30, 900}, {900, 2000}, false, false, 2e-5);
 }
 
 TEST(Dot, thin_products_match_the_definition) {
