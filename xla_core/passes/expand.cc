@@ -10,6 +10,9 @@ namespace {
 // domain and add-dependency on one device: order is the scheduler's business, and effects keep theirs.
 Instruction* first_operand(Instruction* i) { return i->operand(0); }
 
+// Fusions that the input brings along are another compiler's choice; ours come later.
+Instruction* body_of_fusion(Instruction* i) { return inlined(i, i->callees()[0], i->operands()); }
+
 struct Row {
   Op op;
   Expander expand;
@@ -34,6 +37,7 @@ constexpr Row kRows[] = {
     {Op::collective_permute, expand_permute},
     {Op::replica_id, expand_device_id},
     {Op::partition_id, expand_device_id},
+    {Op::fusion, body_of_fusion},
     {Op::custom_call, expand_annotation},
 };
 

@@ -1,6 +1,8 @@
 // Expanders: composed ops written out in simpler ones.
 #pragma once
 
+#include <span>
+
 #include "xla_core/passes/build.h"
 
 namespace armillary {
@@ -8,6 +10,9 @@ namespace armillary {
 // The value that stands for `instr`, built in front of it; nullptr to leave it. Not called for dead
 // instructions.
 using Expander = Instruction* (*)(Instruction * instr);
+
+// The value of `callee` on `operands`, its body written out in front of `before`.
+Instruction* inlined(Instruction* before, Computation* callee, std::span<Instruction* const> operands);
 
 // Rows of the op -> expander table (expand.cc).
 Instruction* expand_batch_norm_inference(Instruction* instr);

@@ -11,16 +11,7 @@ Instruction* expand_async_done(Instruction* done) {
   Instruction* start = done->operand(0);
   while (start->is(Op::async_update)) start = start->operand(0);
   if (!start->is(Op::async_start)) return nullptr;
-  Computation* callee = start->attrs().callees(Attr::calls)[0];
-  Build b(done);
-  auto operands = start->operands();
-  Instruction* call = b.add(Op::call, callee->root()->shape(), {operands.begin(), operands.end()},
-                            with(Attr::to_apply, callee));
-  Instruction* anchor = b.tuple({call});
-  inline_call(call);
-  Instruction* value = anchor->operand(0);
-  done->parent()->erase(anchor);
-  return value;
+  return inlined(done, start->attrs().callees(Attr::calls)[0], start->operands());
 }
 
 Instruction* expand_copy_done(Instruction* done) {

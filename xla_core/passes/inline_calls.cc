@@ -1,6 +1,7 @@
 // Calls, composites among them, become the bodies of their callees.
 #include <unordered_map>
 
+#include "xla_core/passes/expand.h"
 #include "xla_core/passes/passes.h"
 
 namespace armillary {
@@ -54,6 +55,17 @@ void inline_call(Instruction* call) {
   }
   call->replace_all_uses_with(copies.at(callee->root()));
   computation->erase(call);
+}
+
+Instruction* inlined(Instruction* before, Computation* callee, std::span<Instruction* const> operands) {
+  Build b(before);
+  Instruction* call = b.add(Op::call, callee->root()->shape(), {operands.begin(), operands.end()},
+                            with(Attr::to_apply, callee));
+  Instruction* reader = b.tuple({call});  // sees what the call is replaced by
+  inline_call(call);
+  Instruction* value = reader->operand(0);
+  before->parent()->erase(reader);
+  return value;
 }
 
 // Callees come first in reachable(), so what is copied has no calls left. A doubling chain of calls stops at
