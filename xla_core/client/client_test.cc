@@ -190,5 +190,28 @@ ENTRY e {
   }
 }
 
+TEST(Client, a_chain_of_calls_that_doubles_is_judged_once_a_computation) {
+  std::string text = "c0 { p0 = f32[] parameter(0)\n ROOT r0 = f32[] negate(p0) }\n";
+  for (int k = 1; k < 60; ++k)
+    text += fmt::format(
+        "c{0} {{ p{0} = f32[] parameter(0)\n a{0} = f32[] call(p{0}), to_apply=c{1}\n ROOT r{0} = f32[] "
+        "call(a{0}), to_apply=c{1} }}\n",
+        k, k - 1);
+  const auto module =
+      parse(text + "ENTRY e { p = f32[] parameter(0)\n ROOT r = f32[] call(p), to_apply=c59 }");
+  EXPECT_FALSE(module->entry()->root()->has_effect());
+}
+
+TEST(Client, several_partitions_are_refused) {
+  try {
+    Executable::compile(
+        parse("HloModule m, num_partitions=2\nENTRY e { ROOT p = f32[4] parameter(0), "
+              "sharding={devices=[2]0,1} }"));
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_EQ(e.kind(), ErrorKind::kUnsupported) << e.what();
+  }
+}
+
 }  // namespace
 }  // namespace armillary

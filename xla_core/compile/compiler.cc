@@ -88,6 +88,9 @@ Compiled compile(std::unique_ptr<Module> module, const CompileOptions& options) 
   out.module = std::move(module);
   Module& m = *out.module;
   verify(m);
+  if (m.num_partitions > 1)
+    throw unsupported_error("{}: num_partitions={}: a program cannot be partitioned over several devices yet",
+                            m.name(), m.num_partitions);
   Dumper dumper(next_module_number(), m.name());
   dumper.dump("before_optimizations", [&](DumpFormat f) { return content(m, f); });
   PassContext context = make_context(options, dumper);

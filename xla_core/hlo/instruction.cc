@@ -1,6 +1,7 @@
 #include "xla_core/hlo/instruction.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "xla_core/hlo/module.h"
 
@@ -9,10 +10,25 @@ namespace armillary {
 bool Instruction::is_root() const { return parent_ != nullptr && parent_->root() == this; }
 
 bool Instruction::has_effect() const {
-  if (has(kHasEffect) || attrs_.flag(Attr::custom_call_has_side_effect)) return true;
-  for (Computation* c : callees())
-    for (const Instruction* i : c->instructions())
-      if (i->has_effect()) return true;
+  auto acts = [](const Instruction& i) {
+    return i.has(kHasEffect) || i.attrs_.flag(Attr::custom_call_has_side_effect);
+  };
+  if (acts(*this)) return true;
+  // Each computation once: callees that call the next one twice would double the work at every level.
+  std::vector<const Computation*> pending;
+  std::unordered_set<const Computation*> seen;
+  auto enter = [&](const Instruction& i) {
+    for (const Computation* c : i.callees())
+      if (seen.insert(c).second) pending.push_back(c);
+  };
+  for (enter(*this); !pending.empty();) {
+    const Computation* c = pending.back();
+    pending.pop_back();
+    for (const Instruction* i : c->instructions()) {
+      if (acts(*i)) return true;
+      enter(*i);
+    }
+  }
   return false;
 }
 
