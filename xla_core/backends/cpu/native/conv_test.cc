@@ -38,7 +38,7 @@ void naive(const Case& c, const Array& x, const Array& w, Array& y) {
   for (const WindowDim& d : c.spec.window.dims) taps.push_back(d.size);
   for_each_index(y.dims(), [&](const Dims& at) {
     std::complex<double> sum = 0;
-    int64_t whole = 0;
+    uint64_t whole = 0;
     const int64_t o = at[n.output_feature];
     const int64_t group = o / (out_features / (c.spec.feature_groups * c.spec.batch_groups));
     for (int64_t f = 0; f < c.kernel[n.kernel_input_feature]; ++f) {
@@ -56,13 +56,13 @@ void naive(const Case& c, const Array& x, const Array& w, Array& y) {
           wi[n.kernel_spatial[d]] = win.reversal ? win.size - 1 - t[d] : t[d];
         }
         if (is_integral(y.dtype()))
-          whole += x.integer(xi) * w.integer(wi);
+          whole += static_cast<uint64_t>(x.integer(xi)) * static_cast<uint64_t>(w.integer(wi));
         else
           sum += x.value(xi) * w.value(wi);
       });
     }
     if (is_integral(y.dtype()))
-      y.set_integer(at, y.dtype() == DType::kPred ? whole != 0 : whole);
+      y.set_integer(at, static_cast<int64_t>(y.dtype() == DType::kPred ? whole != 0 : whole));
     else
       y.set(at, sum);
   });
