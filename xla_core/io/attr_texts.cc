@@ -1,5 +1,6 @@
 // Codecs of attributes that the core keeps as text: shardings, device lists, notes, aliasing, backend
 // configurations.
+#include <algorithm>
 #include <cctype>
 
 #include "xla_core/hlo/scanner.h"
@@ -29,10 +30,15 @@ std::string plain_text(const AttrValue& value) {
   return Scanner(quoted, "string", kNesting).string("a string");
 }
 
+bool is_ascii(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+}
+
+// Bytes of any kind; what is not plain text must stand in quotes, escaped.
 MaybeValue read_backend_config(const In& in) {
   const std::string& bytes = in.p.backend_config();
   if (bytes.empty()) return std::nullopt;
-  if (is_braced(bytes)) return raw(bytes);
+  if (is_braced(bytes) && is_ascii(bytes)) return raw(bytes);
   return RawText{escape(bytes), true};
 }
 

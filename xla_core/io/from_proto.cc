@@ -5,6 +5,8 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include <google/protobuf/stubs/logging.h>
+
 #include "xla_core/io/attr_proto.h"
 #include "xla_core/io/literal_proto.h"
 #include "xla_core/io/metadata_proto.h"
@@ -294,6 +296,7 @@ std::unique_ptr<Module> from_proto(std::string_view bytes) {
   if (bytes.size() > INT_MAX)
     throw resource_error("an HLO proto of {} bytes: at most 2 GiB can be read", bytes.size());
   const int size = static_cast<int>(bytes.size());
+  const google::protobuf::LogSilencer silence;  // what is wrong is said in the error
   google::protobuf::Arena arena;
   auto* module = google::protobuf::Arena::CreateMessage<proto::HloModuleProto>(&arena);
   if (module->ParseFromArray(bytes.data(), size) && module->computations_size() > 0)
