@@ -1,4 +1,4 @@
-// Layouts: row-major everywhere, for now the only choice of the CPU.
+// Layouts: row-major everywhere, the one layout that every kernel of the CPU reads.
 #pragma once
 
 #include "xla_core/hlo/module.h"
