@@ -20,6 +20,11 @@ class Executable {
   // parameter. Results per leaf of the root. May be called from several threads at once.
   std::vector<Literal> execute(std::span<const Argument> arguments) const;
 
+  // The same for each device of the program, replica * num_partitions + partition; they run side by side.
+  // `user` reaches the calls that leave the program (DeviceContext::user).
+  std::vector<std::vector<Literal>> execute_on_devices(std::span<const std::vector<Argument>> arguments,
+                                                       void* user = nullptr) const;
+
   const Module& module() const { return *compiled_.module; }  // optimised and scheduled
   const Program& program() const { return compiled_.program; }
   const std::vector<PassRecord>& passes() const { return compiled_.passes; }

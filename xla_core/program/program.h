@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -32,12 +33,31 @@ struct Allocation {
   Literal constant{};    // kConstant
 };
 
+// Where the devices that run one program side by side meet.
+class Meeting {
+ public:
+  virtual ~Meeting() = default;
+  // Called by every member with the same place and members (numbers of devices). Waits until all have come,
+  // hands each the buffers that all brought, in the order of `members`, and returns when all are done with
+  // them. Throws when a device failed, or when those that are left wait for each other.
+  using Work = std::function<void(std::span<std::byte* const* const> buffers)>;
+  virtual void meet(const void* place, std::span<const int64_t> members, int64_t device,
+                    std::byte* const* buffers, const Work& work) = 0;
+};
+
+// What a step may know of the device it runs on.
+struct DeviceContext {
+  int64_t device = 0;          // replica * num_partitions + partition
+  Meeting* meeting = nullptr;  // nullptr: there is no other device
+  void* user = nullptr;        // of the caller of this run, for calls out of the program
+};
+
 // Machine code of a kernel (see kernels/kernel.h) or a native function; args are the step's slices resolved
 // to pointers.
 using RangeFunction = void (*)(std::byte* const* buffers, int64_t begin, int64_t end);
 
 struct Step {
-  enum Kind : uint8_t { kKernel, kNative, kCopy, kWhile, kConditional, kCall } kind = kNative;
+  enum Kind : uint8_t { kKernel, kNative, kDevice, kCopy, kWhile, kConditional, kCall } kind = kNative;
   std::string name;            // of the instruction, for profiles and errors
   std::string op_name;         // Python-side name from metadata
   std::vector<Slice> buffers;  // inputs, then outputs
@@ -49,6 +69,8 @@ struct Step {
   int64_t grain = 1;  // least iterations worth a task
   // kNative; runs on the calling thread and may use the pool itself
   std::function<void(std::byte* const* buffers)> native;
+  // kDevice: the same for what depends on the device, or needs the others
+  std::function<void(std::byte* const* buffers, const DeviceContext&)> on_device;
   // kWhile: condition steps leave a pred in buffers[0]. kConditional: buffers[0] holds a pred (branch 0 when
   // true) or an s32 index (clamped).
   std::vector<std::vector<Step>> blocks;  // {condition, body} or the branches; kCall: {callee}
@@ -69,6 +91,8 @@ struct MemoryReport {
 };
 
 struct Program {
+  int64_t replica_count = 1, num_partitions = 1;  // devices that run it side by side
+  int64_t num_devices() const { return replica_count * num_partitions; }
   std::vector<Step> steps;
   std::vector<Allocation> allocations;  // one kTemporary at most
   std::vector<Slice> parameters;        // per flattened parameter leaf

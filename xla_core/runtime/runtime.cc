@@ -8,6 +8,8 @@
 
 #include "xla_core/base/error.h"
 #include "xla_core/base/parallel_for.h"
+#include "xla_core/runtime/device_threads.h"
+#include "xla_core/runtime/meeting.h"
 
 namespace armillary {
 
@@ -108,9 +110,11 @@ void copy_bytes(std::byte* to, const std::byte* from, int64_t size) {
 // A call in flight: base addresses of the allocations.
 class Call {
  public:
-  Call(const Program& program, std::span<const Argument> arguments, ArenaPool& arenas)
+  Call(const Program& program, std::span<const Argument> arguments, ArenaPool& arenas,
+       const DeviceContext& context = {})
       : program_(program),
         arenas_(arenas),
+        context_(context),
         bases_(program.allocations.size()),
         owners_(program.allocations.size()) {
     for (size_t a = 0; a < bases_.size(); ++a) bind(a, arguments);
@@ -189,11 +193,10 @@ class Call {
                      [&](int64_t begin, int64_t end) { step.function(buffers, begin, end); });
         return;
       }
-      case Step::kNative: {
-        std::vector<std::byte*> buffers;  // its own list: a native step may run steps of its own
-        for (const Slice& s : step.buffers) buffers.push_back(address(s));
-        return step.native(buffers.data());
-      }
+      case Step::kNative:
+        return step.native(addresses(step).data());
+      case Step::kDevice:
+        return step.on_device(addresses(step).data(), context_);
       case Step::kCopy:
         return copy_bytes(address(step.buffers[1]), address(step.buffers[0]), step.buffers[0].size);
       case Step::kWhile:
@@ -207,6 +210,13 @@ class Call {
       case Step::kCall:
         return run(step.blocks[0]);
     }
+  }
+
+  // A list of its own: a native step may run steps.
+  std::vector<std::byte*> addresses(const Step& step) const {
+    std::vector<std::byte*> buffers;
+    for (const Slice& s : step.buffers) buffers.push_back(address(s));
+    return buffers;
   }
 
   size_t branch(const Step& step) const {
@@ -225,6 +235,7 @@ class Call {
 
   const Program& program_;
   ArenaPool& arenas_;
+  const DeviceContext context_;
   std::vector<std::byte*> bases_;
   std::vector<std::shared_ptr<void>> owners_;
   std::vector<std::byte*> taken_;
@@ -237,6 +248,27 @@ std::vector<Literal> run(const Program& program, std::span<const Argument> argum
   Call call(program, arguments, arenas);
   call.run(program.steps);
   return call.results();
+}
+
+std::vector<std::vector<Literal>> run_on_devices(const Program& program,
+                                                 std::span<const std::vector<Argument>> arguments,
+                                                 ArenaPool& arenas, void* user) {
+  const int64_t devices = program.num_devices();
+  std::vector<std::vector<Literal>> results(devices);
+  MeetingRoom room(devices);
+  Meeting* meeting = devices > 1 ? &room : nullptr;
+  run_side_by_side(devices, [&](int64_t d) {
+    try {
+      Call call(program, arguments[d], arenas, {.device = d, .meeting = meeting, .user = user});
+      call.run(program.steps);
+      results[d] = call.results();
+      room.leave();
+    } catch (...) {
+      room.fail(std::current_exception());
+    }
+  });
+  room.rethrow();
+  return results;
 }
 
 }  // namespace armillary

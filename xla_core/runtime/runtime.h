@@ -34,6 +34,12 @@ struct Argument {
 // (client/). Throws what a step throws, with the step's name as the place.
 std::vector<Literal> run(const Program& program, std::span<const Argument> arguments, ArenaPool& arenas);
 
+// The same on every device of the program side by side: a list of arguments, and one of results, for each.
+// The first device runs on the calling thread. When one fails, all end, and its error is thrown.
+std::vector<std::vector<Literal>> run_on_devices(const Program& program,
+                                                 std::span<const std::vector<Argument>> arguments,
+                                                 ArenaPool& arenas, void* user = nullptr);
+
 // 64-byte aligned memory that frees itself; throws Error{kResource} when there is none.
 std::shared_ptr<void> allocate(int64_t bytes);
 

@@ -21,6 +21,8 @@ class Emitter {
       : module_(m), assignment_(assignment), program_(program) {}
 
   void run() {
+    program_.replica_count = module_.replica_count;
+    program_.num_partitions = module_.num_partitions;
     program_.allocations = assignment_.allocations;
     const Computation* entry = module_.entry();
     for (const Instruction* p : entry->parameters()) {
