@@ -51,6 +51,13 @@ PassContext make_context(const CompileOptions& options, Dumper& dumper) {
   return context;
 }
 
+bool has_shardings(const Module& m) {
+  for (const Computation* c : m.reachable())
+    for (const Instruction* i : c->instructions())
+      if (i->has(Attr::sharding)) return true;
+  return false;
+}
+
 void check_can_run(const Module& m, const Target& target) {
   for (const Computation* c : m.control_computations())
     for (const Instruction* i : c->instructions()) {
@@ -88,7 +95,7 @@ Compiled compile(std::unique_ptr<Module> module, const CompileOptions& options) 
   out.module = std::move(module);
   Module& m = *out.module;
   verify(m);
-  if (m.num_partitions > 1)
+  if (m.num_partitions > 1 && has_shardings(m))
     throw unsupported_error("{}: num_partitions={}: a program cannot be partitioned over several devices yet",
                             m.name(), m.num_partitions);
   Dumper dumper(next_module_number(), m.name());

@@ -162,12 +162,12 @@ OpDef done(Op op, std::string_view doc, Shape (*infer)(const OpContext&)) {
 std::vector<OpDef> collective_rows() {
   constexpr int n = kVariadic;
   return {
-      checked(collective(Op::all_reduce, "all_reduce", n, 0, {Attr::to_apply},
+      checked(collective(Op::all_reduce, "all_reduce", n, kGlobalDeviceIds, {Attr::to_apply},
                          "The devices' operands folded into one value that all receive.",
                          like_operands<Op::all_reduce>),
               reducer_check<Op::all_reduce>),
-      checked(collective(Op::all_reduce_start, "", n, kAsyncStart, {Attr::to_apply}, "Starts an all-reduce.",
-                         like_operands<Op::all_reduce_start>),
+      checked(collective(Op::all_reduce_start, "", n, kAsyncStart | kGlobalDeviceIds, {Attr::to_apply},
+                         "Starts an all-reduce.", like_operands<Op::all_reduce_start>),
               reducer_check<Op::all_reduce_start>),
       {.op = Op::all_reduce_done,
        .arity = 1,
@@ -178,13 +178,14 @@ std::vector<OpDef> collective_rows() {
              check_signature(Op::all_reduce_done, c);
              return c.operand(0).without_layout();
            }},
-      collective(Op::all_gather, "all_gather", n, kNeedsShape, {Attr::dimensions},
+      collective(Op::all_gather, "all_gather", n, kNeedsShape | kGlobalDeviceIds, {Attr::dimensions},
                  "The devices' operands joined along one dimension.", all_gather_shape),
-      collective(Op::all_gather_start, "", n, kAsyncStart | kNeedsShape, {Attr::dimensions},
-                 "Starts an all-gather.", start_pair<Op::all_gather_start>),
+      collective(Op::all_gather_start, "", n, kAsyncStart | kNeedsShape | kGlobalDeviceIds,
+                 {Attr::dimensions}, "Starts an all-gather.", start_pair<Op::all_gather_start>),
       done(Op::all_gather_done, "Waits for an all-gather.", element_of_start<Op::all_gather_done, 1>),
       checked(
-          collective(Op::reduce_scatter, "reduce_scatter", n, kNeedsShape, {Attr::dimensions, Attr::to_apply},
+          collective(Op::reduce_scatter, "reduce_scatter", n, kNeedsShape | kGlobalDeviceIds,
+                     {Attr::dimensions, Attr::to_apply},
                      "Folds the devices' operands and gives each device its slice.", reduce_scatter_shape),
           reducer_check<Op::reduce_scatter>),
       collective(Op::all_to_all, "all_to_all", n, 0, {}, "Each device sends a slice to every other.",

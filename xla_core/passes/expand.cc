@@ -34,6 +34,7 @@ constexpr Row kRows[] = {
     {Op::collective_broadcast, expand_collective},
     {Op::all_reduce_done, expand_collective_done},
     {Op::all_gather_done, expand_collective_done},
+    {Op::collective_permute_done, expand_collective_done},
     {Op::collective_permute, expand_permute},
     {Op::replica_id, expand_device_id},
     {Op::partition_id, expand_device_id},

@@ -1,4 +1,4 @@
-// Collectives among one device: everybody is alone, so they hand on what they get.
+// Collectives among one device: everybody is alone, so they hand on what they get. And asynchronous pairs.
 #include <algorithm>
 
 #include "xla_core/passes/expand.h"
@@ -29,20 +29,31 @@ Instruction* expand_collective(Instruction* i) {
   return is_alone(*i) && same_shapes(*i) ? operands_of(i, i) : nullptr;
 }
 
-// all-reduce-done and its like: what the start was given.
-Instruction* expand_collective_done(Instruction* i) {
-  Instruction* start = i->operand(0);
-  bool fits = is_alone(*i) && start->has(kAsyncStart) && start->num_operands() == 1 &&
-              start->operand(0)->shape().compatible(i->shape());
-  return fits ? start->operand(0) : nullptr;
-}
-
 // Who gets nothing gets zeros.
 Instruction* expand_permute(Instruction* i) {
   if (!is_alone(*i) || !same_shapes(*i) || i->shape().is_tuple()) return nullptr;
   std::string pairs = i->attrs().raw(Attr::source_target_pairs);
   std::erase(pairs, ' ');
   return pairs.find("{0,0}") != std::string::npos ? i->operand(0) : Build(i).splat(i->shape(), 0.0);
+}
+
+// done(start(x)) is the collective that does not return before it is finished.
+Instruction* expand_collective_done(Instruction* done) {
+  static constexpr std::pair<Op, Op> kWhole[] = {
+      {Op::all_reduce_start, Op::all_reduce},
+      {Op::all_gather_start, Op::all_gather},
+      {Op::collective_permute_start, Op::collective_permute},
+  };
+  Instruction* start = done->operand(0);
+  for (const auto& [op, whole] : kWhole) {
+    if (!start->is(op)) continue;
+    Build build(done);
+    Instruction* i =
+        build.add(whole, done->shape(), {start->operands().begin(), start->operands().end()}, start->attrs());
+    Instruction* alone = i->is(Op::collective_permute) ? expand_permute(i) : expand_collective(i);
+    return alone ? alone : i;
+  }
+  return nullptr;
 }
 
 Instruction* expand_device_id(Instruction* i) {

@@ -164,7 +164,7 @@ class Emitter {
     for (const Instruction* operand : i->operands())
       step.buffers.insert(step.buffers.end(), slices(operand).begin(), slices(operand).end());
     step.buffers.insert(step.buffers.end(), results.begin(), results.end());
-    step.native = make_native_step(*i, functions_);
+    make_native_step(*i, functions_, step);
     steps.push_back(std::move(step));
   }
 

@@ -1,6 +1,4 @@
-// custom-call, and the ids of the one device a program runs on.
-#include <cstring>
-
+// custom-call.
 #include "xla_core/backends/cpu/native/custom_calls.h"
 #include "xla_core/backends/cpu/native_parts.h"
 
@@ -28,14 +26,7 @@ NativeFunction make_custom_call(const Instruction& i, FunctionTable&) {
   };
 }
 
-NativeFunction make_zero(const Instruction& i, FunctionTable&) {
-  const auto bytes = static_cast<size_t>(i.shape().byte_size());
-  return [bytes](std::byte* const* buffers) { std::memset(buffers[0], 0, bytes); };
-}
-
-constexpr NativeRow kRows[] = {{Op::custom_call, make_custom_call, can_call},
-                               {Op::partition_id, make_zero},
-                               {Op::replica_id, make_zero}};
+constexpr NativeRow kRows[] = {{Op::custom_call, make_custom_call, can_call}};
 
 }  // namespace
 

@@ -11,7 +11,8 @@ bool is_parameter(const Instruction& i, int64_t number) {
   return i.is(Op::parameter) && i.parameter_number() == number;
 }
 
-// What a computation does with its parameters, when it is one of the combiners that native code knows.
+}  // namespace
+
 native::Combiner combiner_of(const Computation& c) {
   using native::Combiner;
   static constexpr std::pair<Op, Combiner> kKnown[] = {
@@ -33,6 +34,8 @@ native::Combiner combiner_of(const Computation& c) {
     if (root.is(op)) return combiner;
   return Combiner::kFunction;
 }
+
+namespace {
 
 bool runs_without_function(const Instruction& i, native::Combiner combiner) {
   return combiner == native::Combiner::kAssign || native::scatter_knows(combiner, i.operand(0)->dtype());

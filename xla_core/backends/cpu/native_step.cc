@@ -11,8 +11,8 @@ namespace {
 const NativeRow* row_of(Op op) {
   static const std::map<Op, const NativeRow*> rows = [] {
     std::map<Op, const NativeRow*> all;
-    for (std::span<const NativeRow> family :
-         {contraction_rows(), ordering_rows(), scattering_rows(), numeric_rows(), custom_call_rows()})
+    for (std::span<const NativeRow> family : {contraction_rows(), ordering_rows(), scattering_rows(),
+                                              numeric_rows(), custom_call_rows(), collective_rows()})
       for (const NativeRow& row : family) all[row.op] = &row;
     return all;
   }();
@@ -46,10 +46,14 @@ bool has_native_step(const Instruction& i, std::string* why) {
   return row != nullptr && (row->supported == nullptr || row->supported(i, why));
 }
 
-NativeFunction make_native_step(const Instruction& i, FunctionTable& functions) {
+void make_native_step(const Instruction& i, FunctionTable& functions, Step& step) {
   const NativeRow* row = row_of(i.op());
   if (row == nullptr) throw unsupported_error(i, "unsupported: {}", to_string(i.op()));
-  return row->make(i, functions);
+  step.kind = row->make ? Step::kNative : Step::kDevice;
+  if (row->make)
+    step.native = row->make(i, functions);
+  else
+    step.on_device = row->make_on_device(i, functions);
 }
 
 bool native_may_share(const Instruction& i, int64_t operand, int64_t leaf) {

@@ -24,9 +24,11 @@ struct FunctionTable {
 
 // Buffers: operand leaves in order, then result leaves.
 using NativeFunction = std::function<void(std::byte* const* buffers)>;
+using DeviceFunction = std::function<void(std::byte* const* buffers, const DeviceContext&)>;
 
 bool has_native_step(const Instruction& i, std::string* why);
-NativeFunction make_native_step(const Instruction& i, FunctionTable& functions);
+// A step of kind kNative or kDevice, without its buffers.
+void make_native_step(const Instruction& i, FunctionTable& functions, Step& step);
 
 // Result leaf `leaf` is operand `operand` with a part overwritten; the step expects the operand's value in
 // the result's buffer already.
