@@ -30,5 +30,5 @@ def collective_seconds(
     chip: Chip, shape: str, kind: str, bytes: int, axes: list[int], shift: int, events: bool
 ) -> float: ...
 def loop_time(
-    tiles: int, dma_in: int, work: list[int], dma_out: int, double_buffered: bool
+    tiles: int, dma_in: int, work: list[int], dma_out: int, latency: int, buffers: int
 ) -> dict[str, Any]: ...

@@ -11,79 +11,80 @@ namespace {
 
 class LoopSimulation {
  public:
-  explicit LoopSimulation(const TileLoop& loop)
-      : loop_(loop),
-        buffers_(loop.double_buffered ? 2 : 1),
-        pending_(loop.tiles, kNumUnits),
-        free_in_(buffers_),
-        free_out_(buffers_) {}
+  explicit LoopSimulation(const TileLoop& loop) : loop_(loop), pending_(loop.tiles, kNumUnits) {}
 
   int64_t run() {
+    for (int i = 0; i < loop_.buffers; ++i) ask_for_next_tile();
     start_what_can();
     while (!events_.empty()) {
       const Event event = events_.top();
       events_.pop();
       now_ = event.at;
-      finish(event.server);
+      finish(event.what);
       start_what_can();
     }
-    ARM_CHECK(done_[kOut] == loop_.tiles);
+    ARM_CHECK(out_of_here_ == loop_.tiles);
     return now_;
   }
 
  private:
-  enum Server { kIn, kFirstUnit, kOut = kFirstUnit + kNumUnits, kServers };
+  // Ends of work on the units, of service by the memory, and of transfers, which are over later.
+  enum What { kFirstUnit, kMemory = kNumUnits, kArrived, kLeft };
   struct Event {
     int64_t at;
-    int server;
+    int64_t order;
+    int what;
 
-    bool operator<(const Event& o) const { return at != o.at ? at > o.at : server > o.server; }
+    bool operator<(const Event& o) const { return at != o.at ? at > o.at : order > o.order; }
   };
 
-  int64_t time_of(int server) const {
-    return server == kIn ? loop_.dma_in : server == kOut ? loop_.dma_out : loop_.work[server - kFirstUnit];
+  void push(int64_t at, int what) { events_.push({at, order_++, what}); }
+
+  void ask_for_next_tile() {
+    if (asked_ == loop_.tiles) return;
+    ++asked_;
+    queue_.push(kArrived);
   }
 
-  bool may_start(int server) const {
-    if (busy_[server] || done_[server] == loop_.tiles) return false;
-    const int64_t tile = done_[server];
-    if (server == kIn) return free_in_ > 0;
-    if (server == kOut) return pending_[tile] == 0;
+  bool may_start(int unit) const {
+    if (busy_[unit] || done_[unit] == loop_.tiles) return false;
     // The first unit to reach a tile takes its buffer for the result.
-    return tile < done_[kIn] && (tile < begun_ || free_out_ > 0);
+    return done_[unit] < arrived_ && (done_[unit] < begun_ || begun_ - out_of_here_ < loop_.buffers);
   }
 
   void start_what_can() {
-    for (int server = 0; server < kServers; ++server) {
-      if (!may_start(server)) continue;
-      busy_[server] = true;
-      if (server == kIn) --free_in_;
-      if (server != kIn && server != kOut && done_[server] == begun_) {
-        ++begun_;
-        --free_out_;
-      }
-      events_.push({now_ + time_of(server), server});
+    for (int unit = 0; unit < kNumUnits; ++unit) {
+      if (!may_start(unit)) continue;
+      busy_[unit] = true;
+      if (done_[unit] == begun_) ++begun_;
+      push(now_ + loop_.work[unit], unit);
     }
+    if (busy_[kMemory] || queue_.empty()) return;
+    busy_[kMemory] = true;
+    push(now_ + (queue_.front() == kArrived ? loop_.dma_in : loop_.dma_out), kMemory);
   }
 
-  void finish(int server) {
-    busy_[server] = false;
-    const int64_t tile = done_[server]++;
-    if (server == kOut) {
-      ++free_out_;
-    } else if (server != kIn && --pending_[tile] == 0) {
-      ++free_in_;  // all units have read the tile
+  void finish(int what) {
+    if (what == kArrived) ++arrived_;
+    if (what == kLeft) ++out_of_here_;
+    if (what > kMemory) return;
+    busy_[what] = false;
+    if (what == kMemory) {
+      push(now_ + loop_.latency, queue_.front());
+      queue_.pop();
+    } else if (--pending_[done_[what]++] == 0) {
+      queue_.push(kLeft);
+      ask_for_next_tile();
     }
   }
 
   const TileLoop& loop_;
-  const int buffers_;
-  std::vector<int> pending_;  // units that have not finished each tile
-  int64_t free_in_, free_out_;
-  std::array<bool, kServers> busy_ = {};
-  std::array<int64_t, kServers> done_ = {};  // tiles that each server has finished
-  int64_t begun_ = 0;                        // tiles that have a result buffer
-  int64_t now_ = 0;
+  std::vector<int> pending_;                   // units that have not finished each tile
+  std::array<bool, kNumUnits + 1> busy_ = {};  // units, and the memory
+  std::array<int64_t, kNumUnits> done_ = {};   // tiles that each unit has finished
+  std::queue<int> queue_;                      // transfers that the memory has to serve
+  int64_t asked_ = 0, arrived_ = 0, begun_ = 0, out_of_here_ = 0;
+  int64_t now_ = 0, order_ = 0;
   std::priority_queue<Event> events_;
 };
 

@@ -1,5 +1,5 @@
 // The loop every fused operation runs on a chip: bring a tile in, work on it, take the result out, all at
-// once.
+// once; what comes in and what goes out share the memory.
 #pragma once
 
 #include <array>
@@ -15,19 +15,24 @@ inline constexpr int kNumUnits = 4;
 std::string_view to_string(Unit unit);
 
 // Times are of one tile, in any unit of time that the caller likes.
+//
+// Memory serves transfers one at a time, in the order in which the program asks for them: the first `buffers`
+// tiles in; then, as the work on tile i ends, tile i out and tile i + buffers in. A transfer is over
+// `latency` after the memory has served it.
 struct TileLoop {
   int64_t tiles = 0;
   int64_t dma_in = 0;
   std::array<int64_t, kNumUnits> work = {};
   int64_t dma_out = 0;
-  bool double_buffered = true;  // in and out; else a buffer is filled only when its last user is done
+  int64_t latency = 0;
+  int buffers = 2;  // for tiles in, and as many for tiles out
 };
 
 struct LoopTime {
-  int64_t prologue = 0;    // filling the pipeline: the first tile's way in
-  int64_t steady = 0;      // tiles x the slowest stage
-  int64_t epilogue = 0;    // emptying it: what else the last tile passes besides the slowest stage
-  std::string_view bound;  // "dma in", "dma out", or the unit that the loop waits for
+  int64_t prologue = 0;    // until the first tile can be worked on
+  int64_t steady = 0;      // tiles x the pace of the slowest
+  int64_t epilogue = 0;    // what else it takes until the last result is in memory
+  std::string_view bound;  // "dma" (in and out), "latency", or the unit that the loop waits for
 
   int64_t total() const { return prologue + steady + epilogue; }
 };

@@ -17,7 +17,8 @@ TileLoop random_loop(unsigned seed) {
   loop.dma_in = time();
   for (int64_t& t : loop.work) t = time();
   loop.dma_out = time();
-  loop.double_buffered = random() % 3 != 0;
+  loop.latency = time() * static_cast<int64_t>(random() % 4);
+  loop.buffers = 1 + static_cast<int>(random() % 4);
   return loop;
 }
 
@@ -34,23 +35,35 @@ TEST(TileLoop, the_slowest_stage_sets_the_pace_and_is_named) {
   EXPECT_EQ(matmul.steady, 2500);
   EXPECT_EQ(matmul.epilogue, 8);
   EXPECT_EQ(matmul.bound, "mxu");
+}
+
+// What comes in and what goes out share the memory, and nothing else takes longer.
+TEST(TileLoop, a_copy_takes_as_long_as_its_bytes_both_ways) {
   const LoopTime copy = loop_time({100, 10, {0, 1, 0, 2}, 8});
-  EXPECT_EQ(copy.total(), 1000 + 2 + 8);
-  EXPECT_EQ(copy.bound, "dma in");
+  EXPECT_EQ(copy.total(), 100 * (10 + 8));
+  EXPECT_EQ(copy.bound, "dma");
 }
 
 TEST(TileLoop, single_buffers_add_what_double_buffers_hide) {
-  TileLoop loop{10, 7, {9, 0, 0, 0}, 3};
-  EXPECT_EQ(loop_time(loop).total(), 7 + 10 * 9 + 3);
-  loop.double_buffered = false;
-  EXPECT_EQ(loop_time(loop).total(), 10 * (9 + 7) + 3);
+  TileLoop loop{10, 4, {9, 0, 0, 0}, 3};
+  EXPECT_EQ(loop_time(loop).total(), 4 + 10 * 9 + 3);
+  loop.buffers = 1;
+  EXPECT_EQ(loop_time(loop).total(), 10 * (9 + 4 + 3));
+}
+
+TEST(TileLoop, latency_shows_once_where_work_hides_it_and_with_every_round_of_buffers_where_not) {
+  EXPECT_EQ(loop_time({10, 1, {100, 0, 0, 0}, 1, 50}).total(), 1 + 50 + 10 * 100 + 1 + 50);
+  const LoopTime slow = loop_time({11, 1, {8, 0, 0, 0}, 1, 90});
+  EXPECT_EQ(slow.total(), 1 + 90 + 8 + 5 * (1 + 1 + 90 + 8) + 1 + 90);  // two tiles a round
+  EXPECT_EQ(slow.bound, "latency");
 }
 
 TEST(TileLoop, no_tiles_take_no_time) { EXPECT_EQ(loop_time({}).total(), 0); }
 
 TEST(TileLoop, what_cannot_be_is_refused) {
   EXPECT_THROW(loop_time({1, -1, {}, 0}), Error);
-  EXPECT_THROW(loop_time({int64_t{1} << 59, 100, {}, 0}), Error);
+  EXPECT_THROW(loop_time({int64_t{1} << 56, 1000, {}, 0}), Error);
+  EXPECT_THROW(loop_time({1, 1, {}, 1, 0, 0}), Error);
   EXPECT_THROW(simulate_loop({int64_t{1} << 40, 1, {}, 0}), Error);
 }
 

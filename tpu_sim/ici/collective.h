@@ -7,17 +7,12 @@
 
 #include <cstdint>
 #include <span>
-#include <string_view>
 #include <vector>
 
+#include "tpu_sim/ici/kind.h"
 #include "tpu_sim/ici/links.h"
 
 namespace armillary::sim {
-
-enum class CollectiveKind : uint8_t { kAllGather, kReduceScatter, kAllReduce, kAllToAll, kCollectivePermute };
-
-CollectiveKind collective_from_name(std::string_view name);  // "all-gather", ...
-std::string_view to_string(CollectiveKind kind);
 
 struct Collective {
   CollectiveKind kind = CollectiveKind::kAllReduce;

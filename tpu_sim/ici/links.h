@@ -7,11 +7,9 @@
 #include <vector>
 
 #include "tpu_sim/ici/topology.h"
+#include "tpu_sim/spec/tick.h"
 
 namespace armillary::sim {
-
-using Tick = int64_t;  // picoseconds
-inline constexpr double kTicksPerSecond = 1e12;
 
 struct LinkSpeed {
   double bytes_per_tick = 1;

@@ -95,22 +95,25 @@ Topology make_topology(const Chip& chip, std::string_view shape) {
   return torus;
 }
 
-Slices parse_slices(std::string_view text) {
-  const size_t colon = text.find(':');
-  if (colon == std::string_view::npos) {
-    throw user_error("topology '{}' has no shape; write chip:shape, such as v5e:4x4", text);
-  }
-  const Chip& chip = find_chip(text.substr(0, colon));
-  std::string_view shape = text.substr(colon + 1);
+Slices parse_slices(const Chip& chip, std::string_view shape) {
   Slices slices{&chip, {}, 1};
   if (const size_t plus = shape.find('+'); plus != std::string_view::npos) {
-    const auto count = positive_number(shape.substr(plus + 1));
-    if (!count) throw user_error("topology '{}': '{}' is no number of slices", text, shape.substr(plus + 1));
+    const std::string_view number = shape.substr(plus + 1);
+    const auto count = positive_number(number);
+    if (!count) throw user_error("topology '{}:{}': '{}' is no number of slices", chip.name(), shape, number);
     slices.count = *count;
     shape = shape.substr(0, plus);
   }
   slices.torus = make_topology(chip, shape);
   return slices;
+}
+
+Slices parse_slices(std::string_view text) {
+  const size_t colon = text.find(':');
+  if (colon == std::string_view::npos) {
+    throw user_error("topology '{}' has no shape; write chip:shape, such as v5e:4x4", text);
+  }
+  return parse_slices(find_chip(text.substr(0, colon)), text.substr(colon + 1));
 }
 
 }  // namespace armillary::sim

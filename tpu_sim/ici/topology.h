@@ -34,6 +34,7 @@ struct Slices {
 
 // Throws a user error on an unknown chip, a shape that does not parse, or one larger than the chip's pod.
 Slices parse_slices(std::string_view text);
+Slices parse_slices(const Chip& chip, std::string_view shape);  // "4x4", "4x4+2"
 
 // The same for a chip that has no row here: checks the extents against its pod and applies its wrap rule.
 Topology make_topology(const Chip& chip, std::string_view shape);

@@ -57,10 +57,10 @@ double collective_seconds(const Chip& chip, std::string_view shape, std::string_
 }
 
 nb::dict loop_dict(int64_t tiles, int64_t dma_in, const std::vector<int64_t>& work, int64_t dma_out,
-                   bool double_buffered) {
+                   int64_t latency, int buffers) {
   if (work.size() != kNumUnits)
     throw user_error("work has {} units, but there are {}", work.size(), kNumUnits);
-  TileLoop loop{tiles, dma_in, {}, dma_out, double_buffered};
+  TileLoop loop{tiles, dma_in, {}, dma_out, latency, buffers};
   std::ranges::copy(work, loop.work.begin());
   const LoopTime time = loop_time(loop);
   nb::dict out;
@@ -78,7 +78,7 @@ void bind_collectives(nb::module_& m) {
   m.def("torus", torus_of, "chip"_a, "shape"_a);
   m.def("collective_seconds", collective_seconds, "chip"_a, "shape"_a, "kind"_a, "bytes"_a, "axes"_a,
         "shift"_a, "events"_a);
-  m.def("loop_time", loop_dict, "tiles"_a, "dma_in"_a, "work"_a, "dma_out"_a, "double_buffered"_a);
+  m.def("loop_time", loop_dict, "tiles"_a, "dma_in"_a, "work"_a, "dma_out"_a, "latency"_a, "buffers"_a);
 }
 
 }  // namespace armillary::sim

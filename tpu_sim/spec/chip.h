@@ -1,6 +1,7 @@
 // A chip is a row of constants, each with its public source or the word "assumed".
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -10,7 +11,8 @@ namespace armillary::sim {
 
 struct Constant {
   double value = 0;
-  std::string source;  // begins with "assumed" where no public source says it
+  std::string source;                // begins with "assumed" where no public source says it
+  std::optional<double> prior = {};  // of a fitted constant: what it was before, on the word of the source
 
   bool assumed() const { return source.starts_with("assumed"); }
 };
@@ -39,6 +41,8 @@ class Chip {
   std::vector<int> pod() const;
 
  private:
+  void check_together() const;
+
   std::string name_;
   std::vector<Constant> constants_;
 };

@@ -1,5 +1,6 @@
 // The chips: one row each, every constant beside its source. Figures without a public source say "assumed".
 #include <array>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -15,17 +16,28 @@ struct Entry {
   std::string_view key;
   double value;
   std::string_view source;
+  std::optional<double> prior = {};  // fitted constants: what they were before
 };
 
-// What a row does not say itself. scaling-book is github.com/jax-ml/scaling-book.
+// What a row does not say itself. scaling-book is github.com/jax-ml/scaling-book, jax github.com/jax-ml/jax.
 const std::vector<Entry> kCommon = {
+    {"devices_per_chip", 1, "jax tpu_info.py: one core, or cores that work as one"},
+    {"peak_fp8_flops", 0, "assumed: no fp8"},
+    {"mxu_efficiency", 0.92, "assumed, as fitted on v6e"},
+    {"xlus_per_core", 2, "assumed, as on v6e"},
+    {"op_launch_ns", 700, "assumed, as fitted on v7x"},
+    {"tile_step_ns", 300, "assumed, as fitted on v7x"},
+    {"row_access_ns", 50, "assumed"},
+    {"host_bytes_per_s", 1.5e10, "scaling-book tpus.md: PCIe of a chip"},
+    {"core_link_bytes_per_s", 0, "one device on a chip"},
+    {"dcn_latency_ns", 20000, "assumed"},
     {"mxu_rows", 128, "scaling-book tpus.md"},
     {"mxu_cols", 128, "scaling-book tpus.md"},
     {"vpu_lanes", 128, "assumed, as on v6e"},
     {"vpu_sublanes", 8, "assumed, as on v6e"},
     {"vpu_slots", 2, "assumed, as on v4"},
     {"hbm_efficiency", 0.85, "assumed, between what copies reach on v6e and v7x"},
-    {"dma_latency_ns", 1000, "assumed"},
+    {"dma_latency_ns", 300, "assumed"},
     {"dma_burst_bytes", 512, "assumed"},
     {"ici_hop_ns", 1000, "scaling-book sharding.md: about 1 us a hop"},
     {"launch_ns", 2000, "assumed"},
@@ -34,6 +46,9 @@ const std::vector<Entry> kCommon = {
 };
 
 const std::vector<Entry> kV1 = {
+    {"op_launch_ns", 0, "assumed, part of the non-matrix share"},
+    {"tile_step_ns", 0, "assumed, part of the non-matrix share"},
+    {"mxu_efficiency", 1, "assumed; the paper's own model uses all of it"},
     {"clock_hz", 700000000, "Jouppi 2017 table 2"},
     {"cores", 1, "Jouppi 2017 section 2"},
     {"mxus_per_core", 1, "Jouppi 2017 section 2"},
@@ -62,6 +77,8 @@ const std::vector<Entry> kV1 = {
 };
 
 const std::vector<Entry> kV2 = {
+    {"devices_per_chip", 2, "jax tpu_info.py: no megacore"},
+    {"core_link_bytes_per_s", 1e11, "assumed"},
     {"clock_hz", 700000000, "assumed (Norrie 2021 from memory)"},
     {"cores", 2, "assumed (Norrie 2021 from memory)"},
     {"mxus_per_core", 1, "assumed (Norrie 2021 from memory)"},
@@ -69,7 +86,7 @@ const std::vector<Entry> kV2 = {
     {"mxu_cols", 128, "assumed (Norrie 2021 from memory)"},
     {"peak_bf16_flops", 4.6e13, "assumed (Norrie 2021 from memory)"},
     {"peak_int8_ops", 0, "assumed"},
-    {"vmem_bytes", 16 * kMiB, "assumed (Norrie 2021 from memory)"},
+    {"vmem_bytes", 16 * kMiB, "jax tpu_info.py"},
     {"hbm_bytes", 16 * kGiB, "assumed (Norrie 2021 from memory)"},
     {"hbm_bytes_per_s", 7e11, "assumed (Norrie 2021 from memory)"},
     {"ici_axes", 2, "assumed (Norrie 2021 from memory)"},
@@ -82,6 +99,8 @@ const std::vector<Entry> kV2 = {
 };
 
 const std::vector<Entry> kV3 = {
+    {"devices_per_chip", 2, "jax tpu_info.py: no megacore"},
+    {"core_link_bytes_per_s", 1e11, "assumed"},
     {"clock_hz", 940000000, "assumed; the stated peak would need 1.07 GHz"},
     {"cores", 2, "assumed (Norrie 2021 from memory)"},
     {"mxus_per_core", 2, "assumed (Norrie 2021 from memory)"},
@@ -89,7 +108,7 @@ const std::vector<Entry> kV3 = {
     {"mxu_cols", 128, "assumed (Norrie 2021 from memory)"},
     {"peak_bf16_flops", 1.4e14, "scaling-book tpus.md"},
     {"peak_int8_ops", 0, "assumed"},
-    {"vmem_bytes", 16 * kMiB, "assumed (Norrie 2021 from memory)"},
+    {"vmem_bytes", 16 * kMiB, "jax tpu_info.py"},
     {"hbm_bytes", 3.2e10, "scaling-book tpus.md"},
     {"hbm_bytes_per_s", 9e11, "scaling-book tpus.md"},
     {"ici_axes", 2, "scaling-book tpus.md: pod of 32 x 32"},
@@ -107,7 +126,7 @@ const std::vector<Entry> kV4I = {
     {"mxus_per_core", 4, "assumed (Jouppi 2021, table 1, from memory)"},
     {"peak_bf16_flops", 1.38e14, "assumed (Jouppi 2021, table 1, from memory)"},
     {"peak_int8_ops", 1.38e14, "assumed (Jouppi 2021, table 1, from memory)"},
-    {"vmem_bytes", 16 * kMiB, "assumed (Jouppi 2021, table 1, from memory)"},
+    {"vmem_bytes", 16 * kMiB, "jax tpu_info.py"},
     {"hbm_bytes", 8 * kGiB, "assumed (Jouppi 2021, table 1, from memory)"},
     {"hbm_bytes_per_s", 6.14e11, "assumed (Jouppi 2021, table 1, from memory)"},
     {"ici_axes", 1, "assumed (Jouppi 2021, table 1, from memory)"},
@@ -129,7 +148,7 @@ const std::vector<Entry> kV4 = {
     {"vpu_lanes", 128, "scaling-book tpus.md appendix C"},
     {"vpu_sublanes", 8, "scaling-book tpus.md appendix C"},
     {"vpu_slots", 2, "scaling-book tpus.md appendix C: 2 ALUs"},
-    {"vmem_bytes", 16 * kMiB, "assumed"},
+    {"vmem_bytes", 16 * kMiB, "jax tpu_info.py"},
     {"hbm_bytes", 3.2e10, "scaling-book tpus.md"},
     {"hbm_bytes_per_s", 1.2e12, "scaling-book tpus.md"},
     {"ici_axes", 3, "scaling-book tpus.md"},
@@ -168,7 +187,7 @@ const std::vector<Entry> kV5P = {
     {"mxus_per_core", 4, "cloud.google.com TPU v5p page"},
     {"peak_bf16_flops", 4.59e14, "cloud.google.com TPU v5p page"},
     {"peak_int8_ops", 9.18e14, "scaling-book tpus.md; the v5p page lists 459 for fp8"},
-    {"vmem_bytes", 128 * kMiB, "assumed, as on v5e"},
+    {"vmem_bytes", 64 * kMiB, "jax tpu_info.py"},
     {"hbm_bytes", 9.5e10, "cloud.google.com TPU v5p page"},
     {"hbm_bytes_per_s", 2.765e12, "cloud.google.com TPU v5p page"},
     {"ici_axes", 3, "cloud.google.com TPU v5p page"},
@@ -182,6 +201,8 @@ const std::vector<Entry> kV5P = {
 };
 
 const std::vector<Entry> kV6E = {
+    {"xlus_per_core", 2, "cloud.google.com TPU v6e page"},
+    {"host_bytes_per_s", 3.2e10, "scaling-book tpus.md: PCIe of a chip"},
     {"clock_hz", 1750000000, "assumed; the stated peak over the stated units would need 3.5 GHz"},
     {"cores", 1, "cloud.google.com TPU v6e page"},
     {"mxus_per_core", 2, "cloud.google.com TPU v6e page"},
@@ -192,7 +213,7 @@ const std::vector<Entry> kV6E = {
     {"vpu_lanes", 128, "cloud.google.com TPU v6e page"},
     {"vpu_sublanes", 8, "cloud.google.com TPU v6e page"},
     {"vpu_slots", 4, "assumed"},
-    {"vmem_bytes", 128 * kMiB, "assumed; tpu-inference's budget is 96 MiB"},
+    {"vmem_bytes", 128 * kMiB, "jax tpu_info.py; tpu-inference's budget is 96 MiB"},
     {"hbm_bytes", 3.2e10, "cloud.google.com TPU v6e page"},
     {"hbm_bytes_per_s", 1.638e12, "cloud.google.com TPU v6e page"},
     {"hbm_efficiency", 0.83, "tpu-recipes microbenchmarks: 1359.6 GB/s copying 32 MiB"},
@@ -206,15 +227,18 @@ const std::vector<Entry> kV6E = {
 };
 
 const std::vector<Entry> kV7X = {
+    {"devices_per_chip", 2, "cloud.google.com TPU tpu7x page: a device for each TensorCore"},
+    {"core_link_bytes_per_s", 6e11, "assumed"},
+    {"peak_fp8_flops", 4.614e15, "cloud.google.com TPU tpu7x page"},
     {"clock_hz", 2200000000, "assumed; the peak over the units assumed here would need 4.4 GHz"},
     {"cores", 2, "cloud.google.com TPU tpu7x page"},
-    {"mxus_per_core", 2, "assumed, as on v6e"},
-    {"mxu_rows", 256, "assumed, as on v6e"},
-    {"mxu_cols", 256, "assumed, as on v6e"},
+    {"mxus_per_core", 2, "jax tpu_info.py"},
+    {"mxu_rows", 256, "jax tpu_info.py"},
+    {"mxu_cols", 256, "jax tpu_info.py"},
     {"peak_bf16_flops", 2.307e15, "cloud.google.com TPU tpu7x page"},
-    {"peak_int8_ops", 0, "assumed: the page states fp8 only"},
+    {"peak_int8_ops", 0, "jax tpu_info.py: none"},
     {"vpu_slots", 4, "assumed"},
-    {"vmem_bytes", 48 * kMiB, "tpu-inference's budget, so at least this"},
+    {"vmem_bytes", 64 * kMiB, "jax tpu_info.py; tpu-inference's budget is 48 MiB"},
     {"hbm_bytes", 192 * kGiB, "cloud.google.com TPU tpu7x page"},
     {"hbm_bytes_per_s", 7.38e12, "accelerator-microbenchmarks core/system.py"},
     {"hbm_efficiency", 0.87, "tpu-recipes microbenchmarks: 3210.5 GB/s a core copying 8 GiB"},
@@ -242,7 +266,7 @@ Chip make(std::string_view name, const std::vector<Entry>& row) {
     const Entry* entry = find(row, key.name);
     if (!entry) entry = find(kCommon, key.name);
     if (!entry) throw internal_error("chip {} lacks {}", name, key.name);
-    constants.push_back({entry->value, std::string(entry->source)});
+    constants.push_back({entry->value, std::string(entry->source), entry->prior});
   }
   return Chip(std::string(name), std::move(constants));
 }

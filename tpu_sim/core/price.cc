@@ -1,0 +1,140 @@
+#include "tpu_sim/core/price.h"
+
+#include <algorithm>
+
+#include "tpu_sim/core/tile_loop.h"
+#include "tpu_sim/core/units.h"
+#include "xla_core/base/error.h"
+
+namespace armillary::sim {
+namespace {
+
+constexpr int64_t kLargestTiles = int64_t{1} << 40;
+constexpr int64_t kSerialCycles = 8;  // assumed: a dependent scalar load, operation and store
+
+// Ticks of each unit for one tile, and of the core itself between two tiles.
+struct TileTicks {
+  Tick matrix = 0, vector = 0, transpose = 0, load_store = 0, step = 0, fill = 0;
+};
+
+TileTicks ticks_of(const Tile& tile, const Device& d) {
+  TileTicks t;
+  for (const MatrixWork& work : tile.matrix) {
+    t.matrix = to_ticks(static_cast<double>(t.matrix) + static_cast<double>(matrix_ticks(work, d)));
+    t.fill = std::max(t.fill, matrix_fill_ticks(work.type, d));
+  }
+  const int64_t traffic = tile.vmem_traffic != 0 ? tile.vmem_traffic : tile.bytes_in + tile.bytes_out;
+  t.vector = vector_ticks(tile.vector, d);
+  t.transpose = transpose_ticks(tile.transpose, d);
+  t.load_store = load_store_ticks(traffic, d);
+  t.step = d.tile_step + scalar_ticks(tile.scalar_ops, d);
+  return t;
+}
+
+bool touches_hbm(const FusedLoop& loop) {
+  return (loop.tile.bytes_in | loop.tile.bytes_out | loop.prologue_bytes | loop.epilogue_bytes) != 0;
+}
+
+// The step is hidden behind DMAs, but behind no unit.
+TileLoop pipeline_of(const FusedLoop& loop, const TileTicks& t, const Device& d) {
+  const Tile& tile = loop.tile;
+  return {.tiles = loop.tiles,
+          .dma_in = hbm_ticks(tile.bytes_in, tile.run_in, d),
+          .work = {t.matrix + t.step, t.vector + t.step, t.transpose + t.step, t.load_store + t.step},
+          .dma_out = hbm_ticks(tile.bytes_out, tile.run_out, d),
+          .latency = touches_hbm(loop) ? d.dma_latency : 0,
+          .buffers = loop.buffers};
+}
+
+void check(const FusedLoop& loop, const Device& d) {
+  if (loop.tiles < 0 || loop.tiles > kLargestTiles) {
+    throw user_error("a loop of {} tiles, but must have from 0 to {}", loop.tiles, kLargestTiles);
+  }
+  if (loop.vmem_bytes < 0 || loop.vmem_bytes > d.vmem_bytes) {
+    throw user_error("a loop's tiles take {} bytes of VMEM, but there are {}", loop.vmem_bytes, d.vmem_bytes);
+  }
+}
+
+double as_double(int64_t value) { return static_cast<double>(value); }
+
+Tick times(Tick one, int64_t count) { return to_ticks(as_double(one) * as_double(count)); }
+
+// A transfer that nothing else waits beside: launch, latency, bytes.
+Price transfer(Tick busy, double bytes, const Device& d) {
+  Price p;
+  p.duration = to_ticks(as_double(d.op_launch) + as_double(d.dma_latency) + as_double(busy));
+  p.hbm = busy;
+  p.hbm_bytes = bytes;
+  p.bound = busy * 2 < p.duration ? "latency" : "dma";
+  return p;
+}
+
+}  // namespace
+
+Price price(const FusedLoop& loop, const Device& d) {
+  check(loop, d);
+  const TileTicks t = ticks_of(loop.tile, d);
+  const TileLoop pipeline = pipeline_of(loop, t, d);
+  const LoopTime time = loop_time(pipeline);
+  const Tick shared = to_ticks(as_double(hbm_ticks(loop.prologue_bytes, 0, d)) +
+                               as_double(hbm_ticks(loop.epilogue_bytes, 0, d)));
+  Price p;
+  p.duration =
+      to_ticks(as_double(d.op_launch) + as_double(shared) + as_double(time.total()) + as_double(t.fill));
+  p.hbm = shared + times(pipeline.dma_in + pipeline.dma_out, loop.tiles);
+  p.mxu = times(t.matrix, loop.tiles);
+  p.vpu = times(t.vector, loop.tiles);
+  p.xlu = times(t.transpose, loop.tiles);
+  p.hbm_bytes = as_double(loop.prologue_bytes) + as_double(loop.epilogue_bytes) +
+                as_double(loop.tiles) * (as_double(loop.tile.bytes_in) + as_double(loop.tile.bytes_out));
+  p.bound = time.steady * 2 < p.duration ? "latency" : time.bound;
+  return p;
+}
+
+Price price(const Copy& copy, const Device& d) {
+  const int times_in_hbm = (copy.from == Space::kHbm) + (copy.to == Space::kHbm);
+  const Tick one_way = hbm_ticks(copy.bytes, copy.run, d);
+  return transfer(times(one_way, times_in_hbm), as_double(copy.bytes) * times_in_hbm, d);
+}
+
+Price price(const HostTransfer& host, const Device& d) {
+  if (host.bytes < 0) throw user_error("a host transfer of {} bytes", host.bytes);
+  Price p;
+  p.duration = to_ticks(as_double(d.op_launch) + as_double(d.dma_latency) +
+                        as_double(host.bytes) / d.host_bytes_per_tick);
+  p.hbm = std::min(p.duration, hbm_ticks(host.bytes, 0, d));
+  p.hbm_bytes = as_double(host.bytes);
+  p.bound = "host";
+  return p;
+}
+
+// Row after row: the next address is computed while this row moves, so that the slower of both counts. A
+// combiner waits for the row, adds, and writes it back before the next may read it.
+Price price(const IndexedAccess& access, const Device& d) {
+  if (access.rows < 0 || access.row_bytes < 0) {
+    throw user_error("an access to {} rows of {} bytes", access.rows, access.row_bytes);
+  }
+  const Tick once =
+      hbm_ticks(std::max(access.row_bytes, access.rows > 0 ? d.burst_bytes : 0), access.row_bytes, d);
+  const Tick moved = times(2 * once, access.rows);  // read here, written there
+  const Tick each =
+      access.adds ? d.row_access + 2 * (once + d.dma_latency) : std::max(d.row_access, 2 * once);
+  Price p;
+  p.duration =
+      to_ticks(as_double(d.op_launch) + 2 * as_double(d.dma_latency) + as_double(times(each, access.rows)));
+  p.hbm = std::min(moved, p.duration);
+  p.hbm_bytes = 2 * as_double(access.rows) * as_double(access.row_bytes);
+  p.bound = each > 2 * once ? "latency" : "dma";
+  return p;
+}
+
+Price price(const Serial& serial, const Device& d) {
+  if (serial.steps < 0) throw user_error("a serial command of {} steps", serial.steps);
+  const Tick steps = times(scalar_ticks(kSerialCycles, d), serial.steps);
+  Price p = transfer(hbm_ticks(serial.bytes, 0, d), as_double(serial.bytes), d);
+  p.duration = to_ticks(as_double(p.duration) + as_double(steps));
+  if (steps > p.hbm) p.bound = "scalar";
+  return p;
+}
+
+}  // namespace armillary::sim
