@@ -191,11 +191,12 @@ struct Matmul {
   int64_t vmem_budget = 0;  // bytes; 0: all of the device's
 };
 
-// Cut into the blocks that take the least time of those that fit VMEM: m and n in parts, k whole where it can
-// be.
+// What passes through VMEM at once: a part of one product, or several small ones of a batch.
 struct MatmulBlocks {
   int64_t m = 0, n = 0, k = 0;
+  int64_t batch = 1;
 };
+// Those that take the least time of all that fit.
 MatmulBlocks choose_blocks(const Matmul& matmul, const Chip& chip);
 
 // The loop over such blocks. Inputs that a fused prologue reads, and vector work of an epilogue, may be added

@@ -20,6 +20,8 @@ from armillary._errors import user_error
 
 Dataflow = Literal["ws", "os", "is"]
 Mode = Literal["scalesim", "tpu", "grid"]
+Precision = Literal["default", "high", "highest"]
+Space = Literal["hbm", "vmem"]
 CollectiveKind = Literal["all-gather", "reduce-scatter", "all-reduce", "all-to-all", "collective-permute"]
 
 _LARGEST = (1 << 63) - 1  # the core counts in 64 bits
@@ -31,8 +33,11 @@ class Constant:
 
     value: float
     unit: str
-    source: str  # begins with "assumed" where no public source says it
+    source: (
+        str  # begins with "assumed" where no public source says it, with "fitted" where a benchmark set it
+    )
     doc: str
+    prior: float | None = None  # of a fitted constant: what it was before
 
 
 @dataclass(frozen=True)
@@ -108,9 +113,10 @@ def systolic_matmul(
 
 
 def _wrap(row: _sim.Chip) -> Chip:
+    columns = zip(_sim.list_chip_keys(), row.values, row.sources, row.priors, strict=True)
     constants = {
-        key["name"]: Constant(value, key["unit"], source, key["doc"])
-        for key, value, source in zip(_sim.list_chip_keys(), row.values, row.sources, strict=True)
+        key["name"]: Constant(value, key["unit"], source, key["doc"], prior)
+        for key, value, source, prior in columns
     }
     return Chip(row.name, constants, row)
 
@@ -124,10 +130,14 @@ def chip_table(name: str | None, sources: bool) -> tuple[list[str], list[list[st
     """Head and rows of what `armillary chips` prints: all chips in short, or one with all its constants."""
     if name is not None:
         constants = _wrap(_sim.find_chip(name)).constants
-        rows = [
-            [key, f"{c.value:.10g}", c.unit, c.source if sources else c.doc] for key, c in constants.items()
+        if not sources:
+            return [name, "value", "unit", ""], [
+                [key, f"{c.value:.10g}", c.unit, c.doc] for key, c in constants.items()
+            ]
+        return [name, "value", "prior", "unit", "source"], [
+            [key, f"{c.value:.10g}", "" if c.prior is None else f"{c.prior:.10g}", c.unit, c.source]
+            for key, c in constants.items()
         ]
-        return [name, "value", "unit", "source" if sources else ""], rows
     shown = ["peak_bf16_flops", "peak_int8_ops", "hbm_bytes", "hbm_bytes_per_s", "ici_bytes_per_s"]
     rows = []
     for chip in chips().values():
@@ -187,14 +197,18 @@ def collective_seconds(
     shift: int = 1,
     events: bool = False,
     chip: Chip | None = None,
+    across_cores: bool = False,
 ) -> float:
-    """Seconds that a collective takes on an otherwise idle torus.
+    """Seconds that a collective takes on an otherwise idle torus, with its launch.
 
-    bytes: of one chip: what an all-gather gives it, what the others start with.
+    bytes: of one device (on v2, v3 and v7x: one core of a chip): the array that an all-gather leaves on it, or that
+      it starts with in the others. jax.lax.all_gather of f32[64,8,128] over 4 devices: 4 * 64 * 8 * 128 * 4.
     axes: of the torus; by default all (collective-permute: the first).
     shift: collective-permute: how far along that axis each chip sends.
     events: simulate every message on every link instead of the closed form. The result is the same; it takes longer.
     chip: one of your own (load_chip); then the topology may be a shape alone.
+    across_cores: the devices of a chip are in one group; else each is in a group with its like on the other chips,
+      and the groups share the links.
     """
     row, shape = _place(topology, chip)
     if axes is None:
@@ -204,7 +218,51 @@ def collective_seconds(
     step = _whole("shift", shift)
     if abs(step) > 1 << 20:
         raise user_error(f"shift is {shift}, but at most {1 << 20} either way")
-    return _sim.collective_seconds(row, shape, kind, _whole("bytes", bytes), chosen, step, events)
+    return _sim.collective_seconds(
+        row, shape, kind, _whole("bytes", bytes), chosen, step, across_cores, events
+    )
+
+
+def matmul_seconds(
+    chip: str | Chip,
+    m: int,
+    n: int,
+    k: int,
+    dtype: str = "bf16",
+    result: str | None = None,
+    batch: int = 1,
+    precision: Precision = "default",
+) -> float:
+    """Seconds that C[m, n] = A[m, k] B[k, n] takes on one device of a chip, operands and result in its memory.
+
+    dtype: of A and B, as HLO writes it: "bf16", "f32", "s8", "f8e4m3fn". 32-bit operands are cut to bf16.
+    result: of C; by default dtype, or "s32" for integers.
+    batch: so many products, one after the other.
+    precision: "default", or "high" and "highest": three and six bf16 passes.
+
+    Raises UserError on extents below 1, a type that matrix units do not multiply, or a product beyond 64 bits.
+    """
+    passes = {"default": 1, "high": 3, "highest": 6}.get(precision)
+    if passes is None:
+        raise user_error(f"precision is {precision!r}, but must be default, high or highest")
+    if result is None:
+        result = "s32" if dtype[:1] in ("s", "u") else dtype
+    whole = {name: _whole(name, value) for name, value in (("m", m), ("n", n), ("k", k), ("batch", batch))}
+    return _sim.matmul_seconds(_row(chip), **whole, operand=dtype, result=result, passes=passes)
+
+
+def copy_seconds(chip: str | Chip, bytes: int, source: Space = "hbm", target: Space = "hbm") -> float:
+    """Seconds that one device of a chip takes to copy an array of so many bytes by DMA. Benchmarks of copies in HBM
+    report 2 * bytes / seconds: each byte is read and written.
+    """
+    for name, space in (("source", source), ("target", target)):
+        if space not in ("hbm", "vmem"):
+            raise user_error(f"{name} is {space!r}, but must be hbm or vmem")
+    return _sim.copy_seconds(_row(chip), _whole("bytes", bytes), source == "vmem", target == "vmem")
+
+
+def _row(chip: str | Chip) -> _sim.Chip:
+    return chip._row if isinstance(chip, Chip) else _sim.find_chip(chip)
 
 
 def _axis(value: int) -> int:

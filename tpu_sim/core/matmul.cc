@@ -13,6 +13,10 @@ namespace {
 constexpr std::array<int64_t, 20> kParts = {1,  2,  3,  4,   6,   8,   12,   16,   24,   32,
                                             48, 64, 96, 128, 256, 512, 1024, 2048, 4096, 1 << 14};
 
+// Assumed: a sum that is cut is read back and added to, so that short ones are left whole and no part is
+// short.
+constexpr int64_t kWholeSum = 2048, kShortestPart = 512;
+
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 int64_t bits_of(DType dtype) { return is_pred(dtype) ? 8 : bit_width(dtype); }
@@ -39,77 +43,115 @@ int64_t block_of(int64_t extent, int64_t parts, int64_t multiple) {
   return std::min(extent, round_up(ceil_div(extent, parts), multiple));
 }
 
-// Sizes of everything that moves, in bytes.
-struct Traffic {
-  int64_t a_block, b_block, c_block;
-  int64_t rows, columns, depth;  // numbers of blocks
-  bool b_stays;                  // the block of B is kept while A passes; else the other way round
+// Blocks and how often each moves.
+class Blocking {
+ public:
+  Blocking(const Matmul& product, const MatmulBlocks& blocks)
+      : p_(product),
+        b_(blocks),
+        a_(b_.m * b_.k * bits_of(p_.operand) / 8),
+        b_bytes_(b_.k * b_.n * bits_of(p_.operand) / 8),
+        c_(b_.m * b_.n * bits_of(p_.result) / 8) {
+    const Padded e = pad(p_);
+    rows_ = ceil_div(e.m, b_.m), columns_ = ceil_div(e.n, b_.n), depth_ = ceil_div(e.k, b_.k);
+  }
 
-  int64_t tiles() const { return rows * columns * depth; }
-  int64_t vmem(int buffers) const { return buffers * (a_block + b_block + c_block); }
+  // Sums over several steps are kept in 32 bits.
+  int64_t vmem(int buffers) const {
+    const int64_t sums = depth_ > 1 ? std::max(c_, 4 * b_.m * b_.n) : c_;
+    return buffers * b_.batch * (a_ + b_bytes_ + sums);
+  }
+
+  FusedLoop loop() const {
+    FusedLoop loop;
+    loop.tiles = rows_ * columns_ * depth_ * ceil_div(p_.batch, b_.batch);
+    loop.vmem_bytes = vmem(loop.buffers);
+    loop.tile.bytes_out = ceil_div(c_ * b_.batch, depth_);
+    loop.tile.matrix = {
+        {.m = b_.m, .n = b_.n, .k = b_.k, .count = b_.batch, .type = p_.operand, .passes = p_.passes}};
+    if (depth_ > 1 || rows_ * columns_ == 1) {
+      loop.tile.bytes_in = (a_ + b_bytes_) * b_.batch;
+    } else {
+      keep_one_operand(loop);
+    }
+    return loop;
+  }
+
+ private:
+  // One operand's block stays while the other's pass by. The first must be there before the first tile; the
+  // others come in beside earlier tiles.
+  void keep_one_operand(FusedLoop& loop) const {
+    const bool a_stays =
+        a_ * rows_ + b_bytes_ * columns_ * rows_ <= b_bytes_ * columns_ + a_ * rows_ * columns_;
+    const int64_t staying = a_stays ? a_ : b_bytes_, passing = a_stays ? b_bytes_ : a_;
+    const int64_t times = (a_stays ? rows_ : columns_) * p_.batch;
+    loop.prologue_bytes = staying;
+    loop.tile.bytes_in = passing + ceil_div(staying * (times - 1), loop.tiles);
+  }
+
+  const Matmul& p_;
+  const MatmulBlocks& b_;
+  int64_t a_, b_bytes_, c_;  // bytes of a block of each
+  int64_t rows_, columns_, depth_;
 };
 
-Traffic traffic_of(const Matmul& p, const MatmulBlocks& b) {
-  const Padded e = pad(p);
-  Traffic t{};
-  t.a_block = b.m * b.k * bits_of(p.operand) / 8;
-  t.b_block = b.k * b.n * bits_of(p.operand) / 8;
-  // Sums over several steps are kept in 32 bits.
-  t.rows = ceil_div(e.m, b.m), t.columns = ceil_div(e.n, b.n), t.depth = ceil_div(e.k, b.k);
-  t.c_block = b.m * b.n * (t.depth > 1 ? std::max<int64_t>(32, bits_of(p.result)) : bits_of(p.result)) / 8;
-  t.b_stays = t.depth == 1 && t.a_block * (t.columns - 1) * t.rows < t.b_block * (t.rows - 1) * t.columns;
-  return t;
-}
+// The best blocks with so many steps along k, if any fit.
+class Search {
+ public:
+  Search(const Matmul& product, const Chip& chip)
+      : p_(product),
+        device_(chip),
+        extents_(pad(product)),
+        sublanes_(std::max(hardware_tile(p_.operand).sublanes, hardware_tile(p_.result).sublanes)),
+        budget_(p_.vmem_budget > 0 ? std::min(p_.vmem_budget, device_.vmem_bytes) : device_.vmem_bytes) {}
 
-Price price_of(const Matmul& matmul, const MatmulBlocks& blocks, const Device& device) {
-  FusedLoop loop = matmul_loop(matmul, blocks);
-  loop.vmem_bytes = 0;
-  return price(loop, device);
-}
+  MatmulBlocks operator()() {
+    const int64_t most = extents_.k <= kWholeSum ? 1 : extents_.k / kShortestPart;
+    for (int64_t depth : kParts) {
+      if (depth <= most) try_depth(depth);
+    }
+    if (least_ == 0) {
+      throw user_error("no block of a product of {} x {} x {} fits {} bytes of VMEM", p_.m, p_.n, p_.k,
+                       budget_);
+    }
+    return best_;
+  }
+
+ private:
+  void try_depth(int64_t depth) {
+    const int64_t k = block_of(extents_.k, depth, kLanes);
+    for (int64_t rows : kParts) {
+      if (rows > 1 && rows * sublanes_ > extents_.m) break;
+      for (int64_t columns : kParts) {
+        if (columns > 1 && columns * kLanes > extents_.n) break;
+        consider({block_of(extents_.m, rows, sublanes_), block_of(extents_.n, columns, kLanes), k});
+      }
+    }
+    if (depth > 1) return;
+    // Small products: several of a batch in one tile.
+    for (int64_t batch = 2; batch <= p_.batch; batch *= 2)
+      consider({extents_.m, extents_.n, extents_.k, batch});
+  }
+
+  void consider(const MatmulBlocks& blocks) {
+    const Blocking blocking(p_, blocks);
+    if (blocking.vmem(2) > budget_) return;
+    const Tick ticks = price(blocking.loop(), device_).duration;
+    if (least_ == 0 || ticks < least_) best_ = blocks, least_ = ticks;
+  }
+
+  const Matmul& p_;
+  const Device device_;
+  const Padded extents_;
+  const int64_t sublanes_, budget_;
+  MatmulBlocks best_;
+  Tick least_ = 0;
+};
 
 }  // namespace
 
-FusedLoop matmul_loop(const Matmul& p, const MatmulBlocks& b) {
-  const Traffic t = traffic_of(p, b);
-  FusedLoop loop;
-  loop.tiles = t.tiles() * p.batch;
-  loop.vmem_bytes = t.vmem(loop.buffers);
-  // The kept operand comes once for each of its blocks, the other one with every tile.
-  const bool a_kept = t.depth == 1 && !t.b_stays;
-  const int64_t kept = t.depth > 1 ? 0 : a_kept ? t.a_block : t.b_block;
-  const int64_t blocks_kept = a_kept ? t.rows : t.columns;
-  const int64_t passing = t.depth > 1 ? t.a_block + t.b_block : a_kept ? t.b_block : t.a_block;
-  // The first kept block must be there before the first tile; the others come in beside earlier tiles.
-  loop.prologue_bytes = kept;
-  loop.tile.bytes_in = passing + ceil_div(kept * (blocks_kept * p.batch - 1), loop.tiles);
-  loop.tile.bytes_out = ceil_div(b.m * b.n * bits_of(p.result) / 8, t.depth);
-  loop.tile.matrix = {{.m = b.m, .n = b.n, .k = b.k, .type = p.operand, .passes = p.passes}};
-  return loop;
-}
+FusedLoop matmul_loop(const Matmul& p, const MatmulBlocks& b) { return Blocking(p, b).loop(); }
 
-MatmulBlocks choose_blocks(const Matmul& p, const Chip& chip) {
-  const Device device(chip);
-  const Padded e = pad(p);
-  const int64_t budget = p.vmem_budget > 0 ? std::min(p.vmem_budget, device.vmem_bytes) : device.vmem_bytes;
-  const int64_t sublanes = std::max(hardware_tile(p.operand).sublanes, hardware_tile(p.result).sublanes);
-  MatmulBlocks best{};
-  Tick least = 0;
-  for (int64_t depth : kParts) {
-    for (int64_t rows : kParts) {
-      if (rows > 1 && rows * sublanes > e.m) break;
-      for (int64_t columns : kParts) {
-        if (columns > 1 && columns * kLanes > e.n) break;
-        const MatmulBlocks b{block_of(e.m, rows, sublanes), block_of(e.n, columns, kLanes),
-                             block_of(e.k, depth, kLanes)};
-        if (traffic_of(p, b).vmem(2) > budget) continue;
-        const Tick ticks = price_of(p, b, device).duration;
-        if (best.m == 0 || ticks < least) best = b, least = ticks;
-      }
-    }
-    // Sums over several steps cost more than smaller blocks, where those fit.
-    if (best.m != 0) return best;
-  }
-  throw user_error("no block of a product of {} x {} x {} fits {} bytes of VMEM", p.m, p.n, p.k, budget);
-}
+MatmulBlocks choose_blocks(const Matmul& p, const Chip& chip) { return Search(p, chip)(); }
 
 }  // namespace armillary::sim

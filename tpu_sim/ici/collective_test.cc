@@ -116,7 +116,7 @@ TEST(Collectives, a_line_takes_twice_the_time_of_a_ring_and_an_all_to_all_a_quar
 }
 
 TEST(Collectives, two_at_once_on_the_same_links_take_as_long_as_both_and_on_others_as_long_as_one) {
-  const Topology torus = parse_slices("v4:4x4").torus;
+  const Topology torus = parse_slices("v4:4x4x4").torus;
   const LinkSpeed speed = {0.045, 0};
   const Collective x{CollectiveKind::kAllGather, 1 << 24, {0}}, y{CollectiveKind::kAllGather, 1 << 24, {1}};
   const Tick alone = simulate(x, torus, speed).finish;
@@ -147,6 +147,7 @@ TEST(Topologies, axes_wrap_by_the_generations_rule) {
   EXPECT_EQ(wraps("v5e:8x16"), "-o");
   EXPECT_EQ(wraps("v5p:4x4x8"), "ooo");
   EXPECT_EQ(wraps("v7x:2x2x1"), "---");
+  EXPECT_EQ(wraps("v5p:2x2x4"), "---");  // no whole cube
   EXPECT_EQ(wraps("v6e:1x1"), "--");
   EXPECT_EQ(parse_slices("v6e:16x16+4").count, 4);
 }

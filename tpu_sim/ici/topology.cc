@@ -89,9 +89,12 @@ Topology make_topology(const Chip& chip, std::string_view shape) {
   if (count > kMostChips)
     throw user_error("{}:{} has {} chips, but at most {} can be simulated", chip.name(), shape, count,
                      kMostChips);
+  // Three axes wrap through optical switches, which join whole cubes only.
+  const bool cubes = chip["ici_axes"] == 3;
+  const auto fits = [&](int extent) { return extent > 1 && multiple > 0 && extent % multiple == 0; };
+  const bool whole = extents.size() == 3 && std::ranges::all_of(extents, fits);
   Topology torus;
-  for (int extent : extents)
-    torus.axes.push_back({extent, extent > 1 && multiple > 0 && extent % multiple == 0});
+  for (int extent : extents) torus.axes.push_back({extent, cubes ? whole : fits(extent)});
   return torus;
 }
 

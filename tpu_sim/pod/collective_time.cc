@@ -25,17 +25,21 @@ LinkSpeed link_speed(const Chip& chip) {
   return speed;
 }
 
-void check_bytes(const CollectiveStart& c) {
-  if (c.bytes < 0 || c.bytes > kLargestBytes) {
-    throw user_error("{} of {} bytes, but must be from 0 to {}", to_string(c.kind), c.bytes, kLargestBytes);
+void check_bytes(CollectiveKind kind, int64_t bytes) {
+  if (bytes < 0 || bytes > kLargestBytes) {
+    throw user_error("{} of {} bytes, but must be from 0 to {}", to_string(kind), bytes, kLargestBytes);
   }
+}
+
+Tick every_message(const Collective& collective, const Topology& torus, LinkSpeed speed) {
+  return simulate(collective, torus, speed).finish;
 }
 
 // The parts of a collective over a box, one after the other: within the chip, on the torus, between slices.
 class BoxTime {
  public:
-  BoxTime(const CollectiveStart& c, const Box& box, const Pod& pod, const TimeOnTorus& on_torus)
-      : kind_(c.kind), bytes_(c.bytes), box_(box), pod_(pod), on_torus_(on_torus) {}
+  BoxTime(const Collective& c, const Box& box, const Pod& pod, const TimeOnTorus& on_torus)
+      : kind_(c.kind), bytes_(c.bytes), shift_(c.shift), box_(box), pod_(pod), on_torus_(on_torus) {}
 
   CollectiveTime operator()() {
     CollectiveTime time;
@@ -76,8 +80,10 @@ class BoxTime {
     const int sharing = stride * (pod_.devices_per_chip / box_.cores.count);
     speed.bytes_per_tick /= sharing;
     speed.hop *= stride;
-    Collective collective{kind_, bytes_on_links(), {}, 1};
-    for (size_t i = 0; i < torus.axes.size(); ++i) collective.axes.push_back(static_cast<int>(i));
+    Collective collective{kind_, bytes_on_links(), {}, shift_};
+    for (size_t i = 0; i < torus.axes.size(); ++i) {
+      if (torus.axes[i].extent > 1) collective.axes.push_back(static_cast<int>(i));
+    }
     return on_torus_(collective, torus, speed);
   }
 
@@ -103,6 +109,7 @@ class BoxTime {
 
   CollectiveKind kind_;
   int64_t bytes_;
+  int shift_;
   const Box& box_;
   const Pod& pod_;
   const TimeOnTorus& on_torus_;
@@ -176,7 +183,7 @@ CollectiveTime ring_time(const CollectiveStart& c, const Pod& pod) {
 }
 
 CollectiveTime time_of(const CollectiveStart& c, const Pod& pod, const TimeOnTorus& on_torus) {
-  check_bytes(c);
+  check_bytes(c.kind, c.bytes);
   if (c.kind == CollectiveKind::kCollectivePermute) {
     if (!c.pairs) throw user_error("a collective-permute without pairs");
     check_pairs(*c.pairs, pod);
@@ -185,7 +192,7 @@ CollectiveTime time_of(const CollectiveStart& c, const Pod& pod, const TimeOnTor
   const bool everyone = !c.groups || c.groups->empty();
   if (!everyone) check_groups(*c.groups, pod);
   const auto box = everyone ? whole_pod(pod) : box_of(*c.groups, pod);
-  return box ? BoxTime(c, *box, pod, on_torus)() : ring_time(c, pod);
+  return box ? BoxTime({c.kind, c.bytes, {}, 1}, *box, pod, on_torus)() : ring_time(c, pod);
 }
 
 }  // namespace
@@ -195,9 +202,12 @@ CollectiveTime collective_time(const CollectiveStart& c, const Pod& pod) {
 }
 
 CollectiveTime simulate_collective(const CollectiveStart& c, const Pod& pod) {
-  return time_of(c, pod, [](const Collective& collective, const Topology& torus, LinkSpeed speed) {
-    return simulate(collective, torus, speed).finish;
-  });
+  return time_of(c, pod, every_message);
+}
+
+CollectiveTime box_time(const Collective& c, const Box& box, const Pod& pod, bool events) {
+  check_bytes(c.kind, c.bytes);
+  return BoxTime(c, box, pod, events ? TimeOnTorus(every_message) : TimeOnTorus(closed_form))();
 }
 
 double collective_seconds(const CollectiveStart& c, const Pod& pod) {

@@ -4,7 +4,9 @@
 
 #include <string>
 
+#include "tpu_sim/ici/collective.h"
 #include "tpu_sim/pod.h"
+#include "tpu_sim/pod/groups.h"
 #include "tpu_sim/spec/tick.h"
 
 namespace armillary::sim {
@@ -27,5 +29,9 @@ CollectiveTime collective_time(const CollectiveStart& collective, const Pod& pod
 
 // The same with every message on every link, for boxes too.
 CollectiveTime simulate_collective(const CollectiveStart& collective, const Pod& pod);
+
+// A collective over boxes, with closed forms or every message. A collective-permute shifts along the one axis
+// that the box has.
+CollectiveTime box_time(const Collective& collective, const Box& box, const Pod& pod, bool every_message);
 
 }  // namespace armillary::sim

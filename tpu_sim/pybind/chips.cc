@@ -1,9 +1,11 @@
 // The table of chips, and chips of the user's own.
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -52,6 +54,12 @@ void bind_chips(nb::module_& m) {
                      std::vector<double> values;
                      for (const Constant& c : chip.constants()) values.push_back(c.value);
                      return values;
+                   })
+      .def_prop_ro("priors",
+                   [](const Chip& chip) {
+                     std::vector<std::optional<double>> priors;
+                     for (const Constant& c : chip.constants()) priors.push_back(c.prior);
+                     return priors;
                    })
       .def_prop_ro("sources", [](const Chip& chip) {
         std::vector<std::string> sources;

@@ -11,6 +11,7 @@
 
 #include "tpu_sim/core/tile_loop.h"
 #include "tpu_sim/ici/collective.h"
+#include "tpu_sim/pod/collective_time.h"
 #include "tpu_sim/pybind/bind.h"
 #include "xla_core/base/error.h"
 
@@ -24,7 +25,7 @@ using ExtentsAndWraps = std::tuple<std::vector<int>, std::vector<bool>>;
 
 ExtentsAndWraps torus_of(const Chip& chip, std::string_view shape) {
   ExtentsAndWraps out;
-  for (const Axis& axis : make_topology(chip, shape).axes) {
+  for (const Axis& axis : parse_pod(shape, chip).torus.axes) {
     std::get<0>(out).push_back(axis.extent);
     std::get<1>(out).push_back(axis.wraps);
   }
@@ -34,26 +35,36 @@ ExtentsAndWraps torus_of(const Chip& chip, std::string_view shape) {
 // Event runs keep every message of a phase in memory.
 constexpr int kMostSimulatedChips = 4096;
 
-Tick collective_ticks(const Chip& chip, std::string_view shape, const Collective& collective, bool events) {
-  const Topology torus = make_topology(chip, shape);
-  if (torus.chips() == 1) return closed_form(collective, torus, {});
-  const LinkSpeed speed{chip["ici_bytes_per_s"] * chip["ici_efficiency"] / kTicksPerSecond,
-                        static_cast<Tick>(chip["ici_hop_ns"] * 1e3)};
-  if (speed.bytes_per_tick < 1e-9) throw user_error("chip {}: its links carry less than 1 kB/s", chip.name());
-  if (!events) return closed_form(collective, torus, speed);
-  if (torus.chips() > kMostSimulatedChips) {
-    throw resource_error("{} chips: an event run takes at most {}", torus.chips(), kMostSimulatedChips);
+// Groups that span the axes given, and the devices of a chip if asked to.
+Box box_over(const std::vector<int>& axes, bool across_cores, const Pod& pod) {
+  Box box;
+  box.axes.resize(pod.torus.axes.size());
+  std::vector<int> seen;
+  for (int axis : axes) {
+    if (axis >= static_cast<int>(box.axes.size())) {
+      throw user_error("axis {}, but the topology has {} axes", axis, box.axes.size());
+    }
+    if (std::ranges::count(seen, axis)) throw user_error("axis {} twice", axis);
+    seen.push_back(axis);
+    box.axes[axis].count = pod.torus.axes[axis].extent;
   }
-  nb::gil_scoped_release released;
-  return simulate(collective, torus, speed).finish;
+  if (across_cores) box.cores.count = pod.devices_per_chip;
+  return box;
 }
 
-// With the launch; a group of one chip has nothing to launch.
-double collective_seconds(const Chip& chip, std::string_view shape, std::string_view kind, int64_t bytes,
-                          std::vector<int> axes, int shift, bool events) {
-  const Collective collective{collective_from_name(kind), bytes, std::move(axes), shift};
-  const Tick ticks = collective_ticks(chip, shape, collective, events);
-  return ticks == 0 ? 0 : static_cast<double>(ticks) / kTicksPerSecond + chip["launch_ns"] * 1e-9;
+double seconds_over_axes(const Chip& chip, std::string_view shape, std::string_view kind, int64_t bytes,
+                         const std::vector<int>& axes, int shift, bool across_cores, bool events) {
+  const Pod pod = parse_pod(shape, chip);
+  const Collective collective{collective_from_name(kind), bytes, {}, shift};
+  if (collective.kind == CollectiveKind::kCollectivePermute && axes.size() != 1) {
+    throw user_error("collective-permute shifts along one axis, but {} are given", axes.size());
+  }
+  if (events && pod.torus.chips() > kMostSimulatedChips) {
+    throw resource_error("{} chips: an event run takes at most {}", pod.torus.chips(), kMostSimulatedChips);
+  }
+  nb::gil_scoped_release released;
+  const CollectiveTime time = box_time(collective, box_over(axes, across_cores, pod), pod, events);
+  return static_cast<double>(time.launch + time.transfer) / kTicksPerSecond;
 }
 
 nb::dict loop_dict(int64_t tiles, int64_t dma_in, const std::vector<int64_t>& work, int64_t dma_out,
@@ -76,8 +87,8 @@ nb::dict loop_dict(int64_t tiles, int64_t dma_in, const std::vector<int64_t>& wo
 
 void bind_collectives(nb::module_& m) {
   m.def("torus", torus_of, "chip"_a, "shape"_a);
-  m.def("collective_seconds", collective_seconds, "chip"_a, "shape"_a, "kind"_a, "bytes"_a, "axes"_a,
-        "shift"_a, "events"_a);
+  m.def("collective_seconds", seconds_over_axes, "chip"_a, "shape"_a, "kind"_a, "bytes"_a, "axes"_a,
+        "shift"_a, "across_cores"_a, "events"_a);
   m.def("loop_time", loop_dict, "tiles"_a, "dma_in"_a, "work"_a, "dma_out"_a, "latency"_a, "buffers"_a);
 }
 

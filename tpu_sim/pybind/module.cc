@@ -48,4 +48,5 @@ NB_MODULE(_sim, m) {
   armillary::sim::bind_systolic(m);
   armillary::sim::bind_chips(m);
   armillary::sim::bind_collectives(m);
+  armillary::sim::bind_prices(m);
 }
