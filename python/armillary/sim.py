@@ -11,12 +11,15 @@ import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from armillary import _sim
 from armillary._errors import user_error
+from armillary._sim import Label as Label
+from armillary._sim import MatrixWork as MatrixWork
+from armillary._sim import Program as Program
 
 Dataflow = Literal["ws", "os", "is"]
 Mode = Literal["scalesim", "tpu", "grid"]
@@ -259,6 +262,29 @@ def copy_seconds(chip: str | Chip, bytes: int, source: Space = "hbm", target: Sp
         if space not in ("hbm", "vmem"):
             raise user_error(f"{name} is {space!r}, but must be hbm or vmem")
     return _sim.copy_seconds(_row(chip), _whole("bytes", bytes), source == "vmem", target == "vmem")
+
+
+def simulate_program(program: Program, topology: str, chip: Chip | None = None) -> dict[str, Any]:
+    """Runs a program of tile-level commands, written by hand, on a pod: what hides behind what, and how long it takes.
+
+    Program, Label and MatrixWork are the simulator's own (tpu_sim/isa.h says what each command means). Returns seconds,
+    flops, mfu, by_class, ops, utilization, exposed_communication_seconds and more, as tpu_sim/pod.h has them.
+    """
+    row, shape = _place(topology, chip)
+    return _sim.simulate_program(program, row, shape)
+
+
+def array_shares(
+    batch: int, non_matrix: float, cycles_per_vector: int = 1, chip: str | Chip = "v1"
+) -> dict[str, float]:
+    """Shares of a weight-stationary array's cycles in fully connected layers whose weights come from memory.
+
+    As table 3 of Jouppi et al. (ISCA 2017) counts for v1: active, weight shift and weight stall, given the share of
+    non-matrix cycles. cycles_per_vector: 1 for 8 bits, 2 for 8 x 16, 4 for 16.
+    """
+    return _sim.array_shares(
+        _row(chip), _whole("batch", batch), _whole("cycles_per_vector", cycles_per_vector), non_matrix
+    )
 
 
 def _row(chip: str | Chip) -> _sim.Chip:

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "tpu_sim/core/price.h"
+#include "tpu_sim/core/units.h"
 #include "tpu_sim/isa.h"
 #include "xla_core/base/error.h"
 
@@ -46,44 +47,65 @@ int64_t block_of(int64_t extent, int64_t parts, int64_t multiple) {
 // Blocks and how often each moves.
 class Blocking {
  public:
-  Blocking(const Matmul& product, const MatmulBlocks& blocks)
+  Blocking(const Matmul& product, const Padded& extents, const MatmulBlocks& blocks)
       : p_(product),
         b_(blocks),
-        a_(b_.m * b_.k * bits_of(p_.operand) / 8),
+        a_bytes_(b_.m * b_.k * bits_of(p_.operand) / 8),
         b_bytes_(b_.k * b_.n * bits_of(p_.operand) / 8),
-        c_(b_.m * b_.n * bits_of(p_.result) / 8) {
-    const Padded e = pad(p_);
-    rows_ = ceil_div(e.m, b_.m), columns_ = ceil_div(e.n, b_.n), depth_ = ceil_div(e.k, b_.k);
-  }
+        c_bytes_(b_.m * b_.n * bits_of(p_.result) / 8),
+        rows_(ceil_div(extents.m, b_.m)),
+        columns_(ceil_div(extents.n, b_.n)),
+        depth_(ceil_div(extents.k, b_.k)) {}
 
   // Sums over several steps are kept in 32 bits.
   int64_t vmem(int buffers) const {
-    const int64_t sums = depth_ > 1 ? std::max(c_, 4 * b_.m * b_.n) : c_;
-    return buffers * b_.batch * (a_ + b_bytes_ + sums);
+    const int64_t sums = depth_ > 1 ? std::max(c_bytes_, 4 * b_.m * b_.n) : c_bytes_;
+    return buffers * b_.batch * (a_bytes_ + b_bytes_ + sums);
   }
 
   FusedLoop loop() const {
     FusedLoop loop;
-    loop.tiles = rows_ * columns_ * depth_ * ceil_div(p_.batch, b_.batch);
     loop.vmem_bytes = vmem(loop.buffers);
-    loop.tile.bytes_out = ceil_div(c_ * b_.batch, depth_);
-    loop.tile.matrix = {
-        {.m = b_.m, .n = b_.n, .k = b_.k, .count = b_.batch, .type = p_.operand, .passes = p_.passes}};
-    if (depth_ > 1 || rows_ * columns_ == 1) {
-      loop.tile.bytes_in = (a_ + b_bytes_) * b_.batch;
-    } else {
-      keep_one_operand(loop);
-    }
+    loop.tile.matrix = {work()};
+    set_traffic(loop);
     return loop;
   }
 
+  // Less than the loop takes, or as much, and found without making it: the units alone, or the memory alone.
+  double least_ticks(const Device& d) const {
+    FusedLoop moved;  // without its work
+    set_traffic(moved);
+    const double n = static_cast<double>(tiles()), speed = d.hbm_bytes_per_tick;
+    const double once = static_cast<double>(moved.tile.bytes_in + moved.tile.bytes_out) / speed;
+    const double before = static_cast<double>(moved.prologue_bytes) / speed;
+    const double tile = static_cast<double>(matrix_ticks(work(), d) + d.tile_step);
+    const double beside = static_cast<double>(d.op_launch + d.dma_latency + matrix_fill_ticks(p_.operand, d));
+    return beside + before + std::max(n * tile + once, n * once);
+  }
+
  private:
+  int64_t tiles() const { return rows_ * columns_ * depth_ * ceil_div(p_.batch, b_.batch); }
+
+  MatrixWork work() const {
+    return {.m = b_.m, .n = b_.n, .k = b_.k, .count = b_.batch, .type = p_.operand, .passes = p_.passes};
+  }
+
+  void set_traffic(FusedLoop& loop) const {
+    loop.tiles = tiles();
+    loop.tile.bytes_out = ceil_div(c_bytes_ * b_.batch, depth_);
+    if (depth_ > 1 || rows_ * columns_ == 1) {
+      loop.tile.bytes_in = (a_bytes_ + b_bytes_) * b_.batch;
+    } else {
+      keep_one_operand(loop);
+    }
+  }
+
   // One operand's block stays while the other's pass by. The first must be there before the first tile; the
   // others come in beside earlier tiles.
   void keep_one_operand(FusedLoop& loop) const {
-    const bool a_stays =
-        a_ * rows_ + b_bytes_ * columns_ * rows_ <= b_bytes_ * columns_ + a_ * rows_ * columns_;
-    const int64_t staying = a_stays ? a_ : b_bytes_, passing = a_stays ? b_bytes_ : a_;
+    const int64_t a_once = a_bytes_ * rows_, b_once = b_bytes_ * columns_;
+    const bool a_stays = a_once + b_once * rows_ <= b_once + a_once * columns_;
+    const int64_t staying = a_stays ? a_bytes_ : b_bytes_, passing = a_stays ? b_bytes_ : a_bytes_;
     const int64_t times = (a_stays ? rows_ : columns_) * p_.batch;
     loop.prologue_bytes = staying;
     loop.tile.bytes_in = passing + ceil_div(staying * (times - 1), loop.tiles);
@@ -91,7 +113,7 @@ class Blocking {
 
   const Matmul& p_;
   const MatmulBlocks& b_;
-  int64_t a_, b_bytes_, c_;  // bytes of a block of each
+  int64_t a_bytes_, b_bytes_, c_bytes_;  // of a block
   int64_t rows_, columns_, depth_;
 };
 
@@ -134,8 +156,9 @@ class Search {
   }
 
   void consider(const MatmulBlocks& blocks) {
-    const Blocking blocking(p_, blocks);
+    const Blocking blocking(p_, extents_, blocks);
     if (blocking.vmem(2) > budget_) return;
+    if (least_ != 0 && blocking.least_ticks(device_) >= static_cast<double>(least_)) return;
     const Tick ticks = price(blocking.loop(), device_).duration;
     if (least_ == 0 || ticks < least_) best_ = blocks, least_ = ticks;
   }
@@ -150,7 +173,7 @@ class Search {
 
 }  // namespace
 
-FusedLoop matmul_loop(const Matmul& p, const MatmulBlocks& b) { return Blocking(p, b).loop(); }
+FusedLoop matmul_loop(const Matmul& p, const MatmulBlocks& b) { return Blocking(p, pad(p), b).loop(); }
 
 MatmulBlocks choose_blocks(const Matmul& p, const Chip& chip) { return Search(p, chip)(); }
 

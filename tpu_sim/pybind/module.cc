@@ -49,4 +49,5 @@ NB_MODULE(_sim, m) {
   armillary::sim::bind_chips(m);
   armillary::sim::bind_collectives(m);
   armillary::sim::bind_prices(m);
+  armillary::sim::bind_programs(m);
 }

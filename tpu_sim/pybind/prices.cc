@@ -2,7 +2,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string_view.h>
 
-#include "tpu_sim/core/units.h"
+#include "tpu_sim/core/array_shares.h"
 #include "tpu_sim/isa.h"
 #include "tpu_sim/pybind/bind.h"
 #include "xla_core/base/error.h"
@@ -44,6 +44,16 @@ double copy_seconds(const Chip& chip, int64_t bytes, bool from_vmem, bool to_vme
 void bind_prices(nb::module_& m) {
   m.def("matmul_seconds", matmul_seconds, "chip"_a, "m"_a, "n"_a, "k"_a, "batch"_a, "operand"_a, "result"_a,
         "passes"_a);
+  m.def(
+      "array_shares",
+      [](const Chip& chip, int64_t vectors, int64_t cycles_per_vector, double non_matrix) {
+        const ArrayShares s = array_shares(chip, vectors, cycles_per_vector, non_matrix);
+        nb::dict out;
+        out["active"] = s.active, out["shift"] = s.shift, out["stall"] = s.stall,
+        out["non_matrix"] = s.non_matrix;
+        return out;
+      },
+      "chip"_a, "vectors"_a, "cycles_per_vector"_a, "non_matrix"_a);
   m.def("copy_seconds", copy_seconds, "chip"_a, "bytes"_a, "from_vmem"_a, "to_vmem"_a);
 }
 
