@@ -19,6 +19,12 @@ print(float(step(np.eye(3, dtype=np.float32), np.ones(3, np.float32))))
 """
 
 
+JAX_PROGRAM = """
+import jax, jax.numpy as jnp
+print(jax.devices()[0].platform, float(jax.jit(lambda w, x: (w @ x).sum() + 1)(jnp.eye(3), jnp.ones(3))))
+"""
+
+
 @pytest.fixture(scope="module")
 def venv(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An environment that holds our wheel and nothing else."""
@@ -29,12 +35,13 @@ def venv(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-def run(venv: Path, *command: str) -> str:
+def run(venv: Path, *command: str, **environment: str) -> str:
     """What a command of the environment prints; the locked packages stand for the wheel's requirements."""
     env = {
         "PATH": f"{venv}/bin:/usr/bin:/bin",
         "PYTHONPATH": os.environ["LOCKED_PACKAGES"],
         "HOME": str(venv),
+        **environment,
     }
     result = subprocess.run(command, cwd=venv, env=env, capture_output=True, text=True)
     assert result.returncode == 0, result.stdout + result.stderr
@@ -57,6 +64,11 @@ def test_a_program_runs_from_the_installed_wheel(venv: Path) -> None:
     where, value = run(venv, "python", "-c", PROGRAM).split()
     assert Path(where).is_relative_to(venv)
     assert float(value) == 4.0
+
+
+def test_jax_finds_the_platform_of_the_installed_wheel(venv: Path) -> None:
+    assert run(venv, "python", "-c", JAX_PROGRAM, JAX_PLATFORMS="armillary").split() == ["armillary", "4.0"]
+    assert run(venv, "python", "-c", JAX_PROGRAM).split() == ["cpu", "4.0"]
 
 
 def test_the_command_is_installed(venv: Path) -> None:

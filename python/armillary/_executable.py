@@ -26,11 +26,11 @@ def compile(program: Any, target: str = "cpu", *, optimise: bool = True) -> "Exe
 
 def compile_core(module: _core.Module, target: str, optimise: bool = True) -> _core.Executable:
     if target == "cpu":
-        _find_blas()
+        find_blas()
     return _core.compile(module, target, optimise)
 
 
-def _find_blas() -> None:
+def find_blas() -> None:
     """Tells the core, once, where the OpenBLAS of scipy-openblas32 lies; without it our own kernels do the work."""
     global _blas_looked_for
     if _blas_looked_for or _core.blas_loaded():

@@ -11,5 +11,6 @@ void bind_hlo(pybind11::module_& m);
 void bind_tables(pybind11::module_& m);
 void bind_run(pybind11::module_& m);
 void bind_executable(pybind11::module_& m);
+void bind_plugin(pybind11::module_& m);
 
 }  // namespace armillary

@@ -2,6 +2,7 @@
 // Python programmers expect.
 #include "xla_core/base/error.h"
 #include "xla_core/pybind/bind.h"
+#include "xla_core/pybind/python_error.h"
 
 namespace py = pybind11;
 
@@ -46,6 +47,18 @@ void raise(const Error& e) {
 }
 
 }  // namespace
+
+Error error_from_python(py::error_already_set& raised) {
+  const Classes& c = classes();
+  const std::pair<const py::object*, ErrorKind> kinds[] = {{&c.user, ErrorKind::kUser},
+                                                           {&c.unsupported, ErrorKind::kUnsupported},
+                                                           {&c.resource, ErrorKind::kResource},
+                                                           {&c.internal, ErrorKind::kInternal}};
+  for (const auto& [type, kind] : kinds)
+    if (*type && raised.matches(*type))
+      return Error(kind, py::str(raised.value().attr("where")), py::str(raised.value().attr("message")));
+  return internal_error("{}", raised.what());
+}
 
 void bind_errors(py::module_& m) {
   Classes& c = classes();

@@ -8,4 +8,5 @@ PYBIND11_MODULE(_core, m) {
   armillary::bind_tables(m);
   armillary::bind_run(m);
   armillary::bind_executable(m);
+  armillary::bind_plugin(m);
 }

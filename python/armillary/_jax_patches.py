@@ -1,0 +1,135 @@
+"""What JAX hard-codes for the platforms it knows, made true for ours as well.
+
+JAX treats a platform by its name in a few private tables. Ours computes as a cpu does, so it takes part in them as "cpu"
+does. Each patch stands alone and is left out when JAX has changed under it: what it enables is then missing, and
+tests/jax/patches_test.py says which.
+"""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+_Patch = Callable[[str], None]
+_patches: list[_Patch] = []
+applied: dict[str, Exception | None] = {}  # by name; what went wrong with it
+
+
+def apply(platform: str) -> None:
+    """Makes all patches, once."""
+    for patch in _patches:
+        name = patch.__name__.strip("_")
+        if name in applied:
+            continue
+        try:
+            patch(platform)
+            applied[name] = None
+        except Exception as error:  # JAX's private parts may change in any way
+            applied[name] = error
+
+
+def _patch(function: _Patch) -> _Patch:
+    _patches.append(function)
+    return function
+
+
+@_patch
+def _lowerings(platform: str) -> None:
+    """Rules registered for cpu, now or later, are ours: one table with two names."""
+    from jax._src.interpreters import mlir
+
+    tables = mlir._platform_specific_lowerings
+    if tables[platform] is not tables["cpu"]:
+        tables["cpu"].update({p: r for p, r in tables[platform].items() if p not in tables["cpu"]})
+        tables[platform] = tables["cpu"]
+
+
+@_patch
+def _branches(platform: str) -> None:
+    """jax.lax.platform_dependent(cpu=...) and rules with one branch a platform: ours takes cpu's."""
+    from jax._src.interpreters import mlir
+
+    original = mlir.lower_per_platform
+
+    @functools.wraps(original)
+    def lower_per_platform(
+        ctx: Any, description: str, platform_rules: dict[str, Any], *args: Any, **kwargs: Any
+    ) -> Any:
+        if "cpu" in platform_rules and platform not in platform_rules:
+            platform_rules = {**platform_rules, platform: platform_rules["cpu"]}
+        return original(ctx, description, platform_rules, *args, **kwargs)
+
+    mlir.lower_per_platform = lower_per_platform
+
+
+@_patch
+def _donation(platform: str) -> None:
+    from jax._src.interpreters import mlir
+
+    if platform not in mlir._platforms_with_donation:
+        mlir._platforms_with_donation.append(platform)
+
+
+@_patch
+def _no_warning(platform: str) -> None:
+    """JAX calls a platform that it does not know experimental, on every start."""
+    from jax._src import xla_bridge
+
+    known = xla_bridge._nonexperimental_plugins
+    known.add(platform) if isinstance(known, set) else known.append(platform)
+
+
+@_patch
+def _compilation_cache(platform: str) -> None:
+    """is_cache_used() asks for the platform's name among four; ours serializes executables as well."""
+    from jax._src import compilation_cache
+
+    original = compilation_cache.is_cache_used
+
+    class AsCpu:
+        def __init__(self, backend: Any):
+            self._backend = backend
+
+        platform = "cpu"
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self._backend, name)
+
+    @functools.wraps(original)
+    def is_cache_used(backend: Any) -> bool:
+        return original(AsCpu(backend) if backend.platform == platform else backend)
+
+    compilation_cache.is_cache_used = is_cache_used
+
+
+@_patch
+def _cpu_devices(platform: str) -> None:
+    """jax.devices("cpu") where JAX_PLATFORMS names only ours: callbacks and scripts want the host, and ours is the host."""
+    from jax._src import xla_bridge
+
+    original = xla_bridge._get_backend_uncached
+
+    @functools.wraps(original)
+    def get_backend(name: Any = None) -> Any:
+        if name == "cpu":
+            backends = xla_bridge.backends()
+            if "cpu" not in backends and platform in backends:
+                name = platform
+        return original(name)
+
+    xla_bridge._get_backend_uncached = get_backend
+
+
+@_patch
+def _dlpack(platform: str) -> None:
+    """Our arrays lie in host memory."""
+    from jax._src import array, dlpack
+
+    original = array.ArrayImpl.__dlpack_device__
+
+    @functools.wraps(original)
+    def dlpack_device(self: Any) -> Any:
+        if len(self._arrays) == 1 and self.platform() == platform:
+            return dlpack.DLDeviceType.kDLCPU, 0
+        return original(self)
+
+    array.ArrayImpl.__dlpack_device__ = dlpack_device

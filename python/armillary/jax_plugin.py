@@ -1,0 +1,46 @@
+"""The `jax_plugins` entry point: JAX finds our devices here, as JAX_PLATFORMS=armillary.
+
+`armillary` is this machine's processor. `armillary_cuda` and `armillary_tpu` are known by name and say why they are not
+there. A program that does not ask for them is not affected by any of this but for the time of one import.
+"""
+
+from pathlib import Path
+from typing import Any
+
+PLATFORM = "armillary"
+_REASONS = {
+    "armillary_cuda": "armillary has no CUDA back end yet; JAX_PLATFORMS=armillary runs on the processor",
+    "armillary_tpu": "armillary simulates TPUs (armillary.sim) but cannot run JAX programs on them yet;"
+    " JAX_PLATFORMS=armillary runs on the processor",
+}
+_BELOW_CPU = -10  # JAX's own cpu has priority 0: who names no platform gets what they had
+
+
+def initialize() -> None:
+    """Called by JAX when it looks for its platforms."""
+    from jax._src import xla_bridge
+
+    from armillary import _jax_patches
+
+    _jax_patches.apply(PLATFORM)
+    library = Path(__file__).with_name("_core.so")
+    xla_bridge.register_plugin(PLATFORM, priority=_BELOW_CPU, library_path=str(library), options=_options)
+    for name, reason in _REASONS.items():
+        xla_bridge.register_backend_factory(
+            name, _unavailable(reason), priority=_BELOW_CPU - 1, fail_quietly=True
+        )
+
+
+def _options() -> dict[str, Any]:
+    """What a client is made with: as many devices as JAX's own cpu platform would have."""
+    from jax._src import config
+
+    count = getattr(getattr(config, "num_cpu_devices", None), "value", -1)
+    return {"devices": count} if count > 0 else {}
+
+
+def _unavailable(reason: str) -> Any:
+    def factory() -> None:
+        raise RuntimeError(reason)
+
+    return factory

@@ -1,0 +1,62 @@
+"""Compiled programs as JAX looks at them: text, costs, bytes, errors."""
+
+from pathlib import Path
+
+import jax
+import jax.numpy as jnp
+import pytest
+from jax.experimental import serialize_executable
+
+from tests.jax.plugin import our_devices
+
+
+def square(x: jax.Array) -> jax.Array:
+    return x @ x
+
+
+@pytest.fixture
+def compiled() -> jax.stages.Compiled:
+    our_devices()
+    return jax.jit(square).lower(jnp.ones((8, 8))).compile()
+
+
+def test_text_and_costs(compiled: jax.stages.Compiled) -> None:
+    assert (compiled.as_text() or "").startswith("HloModule jit_square")
+    assert compiled.cost_analysis()["flops"] == 2 * 8**3
+    assert compiled.memory_analysis().argument_size_in_bytes == 8 * 8 * 4
+
+
+def test_an_executable_survives_as_bytes(compiled: jax.stages.Compiled) -> None:
+    loaded = serialize_executable.deserialize_and_load(
+        *serialize_executable.serialize(compiled), execution_devices=jax.devices()[:1]
+    )
+    assert float(loaded(jnp.ones((8, 8)))[0, 0]) == 8
+
+
+def test_the_compilation_cache_is_used(tmp_path: Path) -> None:
+    our_devices()
+    from jax._src import compilation_cache
+
+    settings = {
+        "jax_compilation_cache_dir": str(tmp_path),
+        "jax_persistent_cache_min_compile_time_secs": 0.0,
+        "jax_persistent_cache_min_entry_size_bytes": -1,
+    }
+    before = {name: getattr(jax.config, name) for name in settings}
+    for name, value in settings.items():
+        jax.config.update(name, value)
+    compilation_cache.reset_cache()
+    try:
+        for _ in range(2):
+            assert float(jax.jit(lambda x: x * 3 + 4)(jnp.float32(2))) == 10
+            jax.clear_caches()
+        assert any(tmp_path.iterdir())
+    finally:
+        for name, value in before.items():
+            jax.config.update(name, value)
+        compilation_cache.reset_cache()
+
+
+def test_unknown_options_are_refused() -> None:
+    with pytest.raises(jax.errors.JaxRuntimeError, match="No such compile option: 'invalid_key'"):
+        jax.jit(square, compiler_options={"invalid_key": "x"})(jnp.ones((2, 2)))

@@ -1,0 +1,37 @@
+"""Each place where we reach into JAX still exists: a failure here names what a new JAX has moved."""
+
+import logging
+
+import pytest
+from armillary import _jax_patches, jax_plugin
+from jax._src import xla_bridge
+
+from tests.jax.plugin import our_devices
+
+NAMES = [patch.__name__.strip("_") for patch in _jax_patches._patches]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_patch_fits(name: str) -> None:
+    our_devices()
+    error = _jax_patches.applied[name]
+    assert error is None, f"{name}: {error!r}"
+
+
+def test_rules_registered_later_are_ours_too() -> None:
+    from jax._src.interpreters import mlir
+
+    tables = mlir._platform_specific_lowerings
+    assert tables[jax_plugin.PLATFORM] is tables["cpu"]
+
+
+def test_starting_says_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING):
+        xla_bridge._init_backend(jax_plugin.PLATFORM)
+    assert not caplog.records
+
+
+@pytest.mark.parametrize("name", ["armillary_cuda", "armillary_tpu"])
+def test_what_is_not_there_says_why(name: str) -> None:
+    with pytest.raises(RuntimeError, match="JAX_PLATFORMS=armillary"):
+        xla_bridge._init_backend(name)

@@ -1,0 +1,24 @@
+// What the surrounding process can do for us, when there is a Python in it: filled by pybind, asked by pjrt.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace armillary {
+
+struct HostHooks {
+  // A client was made: the last moment to find libraries that Python packages bring along.
+  std::function<void()> client_created;
+  // The bytes of an HloModuleProto for StableHLO text or bytecode; throws what is wrong with it.
+  std::function<std::string(std::string_view program)> hlo_of_stablehlo;
+  // Runs a body that may wait for threads that need the interpreter.
+  std::function<void(const std::function<void()>&)> without_host_lock;
+  // This thread is inside a callback from a running program.
+  bool in_callback() const { return callback_depth > 0; }
+  static thread_local int callback_depth;
+};
+
+HostHooks& host_hooks();
+
+}  // namespace armillary

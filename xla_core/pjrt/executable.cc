@@ -1,0 +1,188 @@
+// Compiling, and handles on what was compiled.
+#include "xla_core/pjrt/executable.h"
+
+#include <algorithm>
+
+using namespace armillary;
+using namespace armillary::pjrt;
+
+std::shared_ptr<const Built> PJRT_LoadedExecutable::built() const {
+  std::lock_guard lock(mutex_);
+  if (!built_) throw user_error("the executable has been deleted");
+  return built_;
+}
+
+void PJRT_LoadedExecutable::set(std::shared_ptr<const Built> built) {
+  std::lock_guard lock(mutex_);
+  built_.swap(built);
+}
+
+bool PJRT_LoadedExecutable::is_deleted() const {
+  std::lock_guard lock(mutex_);
+  return built_ == nullptr;
+}
+
+namespace armillary::pjrt {
+namespace {
+
+// FNV-1a, 64 bits: the same in every process.
+uint64_t hash(std::string_view bytes, uint64_t seed) {
+  uint64_t h = 0xcbf29ce484222325 ^ seed;
+  for (unsigned char c : bytes) h = (h ^ c) * 0x100000001b3;
+  return h;
+}
+
+std::string fingerprint_of(const Source& source) {
+  const std::string all = fmt::format("{}\n{}\n", platform_version(), source.options) + source.code;
+  return fmt::format("{:016x}{:016x}", hash(all, 0), hash(all, 0x9e3779b97f4a7c15));
+}
+
+std::string sharding_of(const Instruction& i) {
+  return i.has(Attr::sharding) ? i.attrs().raw(Attr::sharding) : std::string();
+}
+
+// Leaves before the given place in a parameter list or a tuple.
+size_t leaf_number(const std::vector<Shape>& shapes, int64_t which, const Dims& index) {
+  size_t number = 0;
+  for (int64_t k = 0; k < which; ++k) number += leaves_of(shapes[k]).size();
+  const Shape* shape = &shapes[which];
+  for (int64_t i : index) {
+    for (int64_t k = 0; k < i; ++k) number += leaves_of(shape->tuple[k]).size();
+    shape = &shape->tuple[i];
+  }
+  return number;
+}
+
+// A hand-over to another thread costs about this much; the rates are assumed, for one core.
+bool runs_quickly(const Module& module, const Cost& cost) {
+  constexpr double kLimitNs = 10e3, kNsPerFlop = 0.25, kNsPerTranscendental = 4, kNsPerByte = 0.1;
+  if (cost.unknown_loops > 0) return false;
+  for (const Computation* c : module.reachable())
+    for (const Instruction* i : c->instructions())
+      if (i->is(Op::custom_call) || i->is(Op::while_)) return false;
+  return cost.flops * kNsPerFlop + cost.transcendentals * kNsPerTranscendental + cost.bytes * kNsPerByte <
+         kLimitNs;
+}
+
+}  // namespace
+
+Signature signature_of(const Module& module) {
+  const ProgramShape shape = module.entry()->program_shape();
+  Signature out;
+  for (const Shape* leaf : leaves_of(shape.result)) out.results.push_back(leaf->without_layout());
+  for (const Instruction* p : module.entry()->parameters()) {
+    out.parameter_shardings.push_back(sharding_of(*p));
+    out.donated.resize(out.donated.size() + leaves_of(p->shape()).size());
+  }
+  out.result_sharding = sharding_of(*module.entry()->root());
+  out.result_memory_kinds.assign(out.results.size(), 0);
+  for (const InputOutputAlias& a : module.aliases)
+    out.donated[leaf_number(shape.parameters, a.parameter, a.parameter_index)] = true;
+  for (const BufferDonor& d : module.donors)
+    out.donated[leaf_number(shape.parameters, d.parameter, d.parameter_index)] = true;
+  return out;
+}
+
+Built::Built(Source given, const Options& read)
+    : source(std::move(given)), options(read), fingerprint(fingerprint_of(source)) {
+  std::unique_ptr<Module> module = read_program(source.format, source.code);
+  module->replica_count = options.replicas;
+  module->num_partitions = options.partitions;
+  verify(*module);
+  name = module->name();
+  signature = signature_of(*module);
+  cost = cost_of(*module);
+  is_quick = options.num_devices() == 1 && runs_quickly(*module, cost);
+  executable = Executable::compile(std::move(module));
+}
+
+const std::string& Built::optimized_program() const {
+  std::call_once(once_, [this] { optimized_program_ = write_optimized_program(*this); });
+  return optimized_program_;
+}
+
+PJRT_LoadedExecutable* load(PJRT_Client* client, std::shared_ptr<const Built> built) {
+  const Options& options = built->options;
+  auto loaded = std::make_unique<PJRT_LoadedExecutable>();
+  loaded->client = client;
+  for (int64_t d = 0; d < options.num_devices(); ++d)
+    loaded->devices.push_back(
+        client->device(static_cast<int>(options.devices.empty() ? d : options.devices[d])));
+  loaded->set(std::move(built));
+  return loaded.release();
+}
+
+namespace {
+
+std::shared_ptr<const Built> build(const PJRT_Program& program, const char* options, size_t options_size) {
+  Source source{std::string(text(program.format, program.format_size)),
+                std::string(text(program.code, program.code_size)), std::string(text(options, options_size))};
+  const Options read = read_options(source.options);
+  return std::make_shared<Built>(std::move(source), read);
+}
+
+void check_devices(const PJRT_Client& client, const Options& options) {
+  if (options.num_devices() > static_cast<int64_t>(client.devices.size()))
+    throw user_error("the program runs on {} devices, and there are {}", options.num_devices(),
+                     client.devices.size());
+}
+
+void compile_and_load(PJRT_Client_Compile_Args& args) {
+  check_devices(*args.client, read_options(text(args.compile_options, args.compile_options_size)));
+  args.executable = load(args.client, build(*args.program, args.compile_options, args.compile_options_size));
+}
+
+void compile_only(PJRT_Compile_Args& args) {
+  args.executable =
+      new PJRT_Executable{build(*args.program, args.compile_options, args.compile_options_size)};
+}
+
+void deserialize(PJRT_Executable_DeserializeAndLoad_Args& args) {
+  Source source = source_from_bytes(text(args.serialized_executable, args.serialized_executable_size));
+  if (args.overridden_serialized_compile_options != nullptr)
+    source.options = std::string(
+        text(args.overridden_serialized_compile_options, args.overridden_serialized_compile_options_size));
+  const Options read = read_options(source.options);
+  check_devices(*args.client, read);
+  args.loaded_executable = load(args.client, std::make_shared<Built>(std::move(source), read));
+}
+
+void destroy(PJRT_Executable_Destroy_Args& args) { delete args.executable; }
+void destroy_loaded(PJRT_LoadedExecutable_Destroy_Args& args) { delete args.executable; }
+
+void get_executable(PJRT_LoadedExecutable_GetExecutable_Args& args) {
+  args.executable = new PJRT_Executable{args.loaded_executable->built()};
+}
+
+void devices(PJRT_LoadedExecutable_AddressableDevices_Args& args) {
+  args.addressable_devices = args.executable->devices.data();
+  args.num_addressable_devices = args.executable->devices.size();
+}
+
+void delete_executable(PJRT_LoadedExecutable_Delete_Args& args) { args.executable->set(nullptr); }
+void is_deleted(PJRT_LoadedExecutable_IsDeleted_Args& args) {
+  args.is_deleted = args.executable->is_deleted();
+}
+
+void fingerprint(PJRT_LoadedExecutable_Fingerprint_Args& args) {
+  const auto built = args.executable->built();
+  args.executable_fingerprint = built->fingerprint.c_str();
+  args.executable_fingerprint_size = built->fingerprint.size();
+}
+
+}  // namespace
+
+void add_executables(PJRT_Api& api) {
+  api.PJRT_Client_Compile = guard<compile_and_load>;
+  api.PJRT_Compile = guard<compile_only>;
+  api.PJRT_Executable_DeserializeAndLoad = guard<deserialize>;
+  api.PJRT_Executable_Destroy = guard<destroy>;
+  api.PJRT_LoadedExecutable_Destroy = guard<destroy_loaded>;
+  api.PJRT_LoadedExecutable_GetExecutable = guard<get_executable>;
+  api.PJRT_LoadedExecutable_AddressableDevices = guard<devices>;
+  api.PJRT_LoadedExecutable_Delete = guard<delete_executable>;
+  api.PJRT_LoadedExecutable_IsDeleted = guard<is_deleted>;
+  api.PJRT_LoadedExecutable_Fingerprint = guard<fingerprint>;
+}
+
+}  // namespace armillary::pjrt

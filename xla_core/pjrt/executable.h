@@ -1,0 +1,80 @@
+// A compiled program, and what both kinds of PJRT's handles on it share.
+#pragma once
+
+#include <mutex>
+
+#include "xla_core/analysis/cost.h"
+#include "xla_core/client/client.h"
+#include "xla_core/pjrt/client.h"
+#include "xla_core/pjrt/options.h"
+
+namespace armillary::pjrt {
+
+// A program as it was given to us, which is also how it is serialized.
+struct Source {
+  std::string format;   // "mlir", "hlo" or "hlo_with_config"
+  std::string code;     // as the caller gave it
+  std::string options;  // a CompileOptionsProto
+};
+std::string to_bytes(const Source& source);
+Source source_from_bytes(std::string_view bytes);
+
+// What PJRT asks of an executable whose module is compiled away by then.
+struct Signature {
+  std::vector<Shape> results;                    // one a leaf
+  std::vector<std::string> parameter_shardings;  // HLO text; empty where there is none
+  std::string result_sharding;
+  std::vector<int> result_memory_kinds;  // into kMemoryKinds
+  std::vector<bool> donated;             // a leaf of a parameter that the program may overwrite
+};
+
+class Built {
+ public:
+  Built(Source source, const Options& options);
+
+  const Source source;
+  const Options options;
+  std::string name, fingerprint;
+  Signature signature;
+  Cost cost;              // of the program as it was written
+  bool is_quick = false;  // run sooner than handed to another thread
+  std::shared_ptr<const Executable> executable;
+
+  // A serialized HloModuleProtoWithConfig; made when it is first asked for.
+  const std::string& optimized_program() const;
+
+ private:
+  mutable std::once_flag once_;
+  mutable std::string optimized_program_;
+};
+
+std::unique_ptr<Module> read_program(std::string_view format, std::string_view code);
+Signature signature_of(const Module& module);
+std::string write_optimized_program(const Built& built);
+PJRT_LoadedExecutable* load(PJRT_Client* client, std::shared_ptr<const Built> built);
+
+}  // namespace armillary::pjrt
+
+struct PJRT_Executable {
+  std::shared_ptr<const armillary::pjrt::Built> built;
+  // What the getters point to.
+  std::vector<PJRT_NamedValue> properties;
+  std::vector<PJRT_Buffer_Type> types;
+  std::vector<int64_t> dims;
+  std::vector<size_t> ranks;
+  std::vector<const char*> memory_kinds;
+  std::vector<size_t> memory_kind_sizes;
+};
+
+struct PJRT_LoadedExecutable {
+  PJRT_Client* client = nullptr;
+  std::vector<PJRT_Device*> devices;  // replica * num_partitions + partition
+
+  std::shared_ptr<const armillary::pjrt::Built> built() const;  // throws when it is deleted
+  void set(std::shared_ptr<const armillary::pjrt::Built> built);
+  bool is_deleted() const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::shared_ptr<const armillary::pjrt::Built> built_;
+};

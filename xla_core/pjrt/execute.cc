@@ -1,0 +1,154 @@
+// Running: at once when that is quicker than handing over, else on the queue of the first device.
+#include <algorithm>
+
+#include "xla_core/client/host_hooks.h"
+#include "xla_core/pjrt/buffer.h"
+#include "xla_core/pjrt/executable.h"
+
+struct PJRT_ExecuteContext {};
+
+namespace armillary::pjrt {
+namespace {
+
+struct Input {
+  StoragePtr storage;
+  bool donated = false;
+};
+
+// One run on all devices of a program.
+class Run {
+ public:
+  Run(std::shared_ptr<const Built> built, std::vector<std::vector<Input>> inputs)
+      : built_(std::move(built)), inputs_(std::move(inputs)), outputs_(inputs_.size()) {
+    for (auto& of_device : outputs_)
+      for (size_t r = 0; r < built_->signature.results.size(); ++r)
+        of_device.push_back(std::make_shared<Storage>());
+  }
+
+  const StoragePtr& output(size_t device, size_t r) const { return outputs_[device][r]; }
+  const std::shared_ptr<Event>& done() const { return done_; }
+
+  bool inputs_are_ready() const {
+    for (const auto& of_device : inputs_)
+      for (const Input& input : of_device)
+        if (!input.storage->ready.is_ready()) return false;
+    return true;
+  }
+
+  // Never throws: what goes wrong reaches those who wait for the outputs.
+  void run() {
+    try {
+      std::vector<std::vector<Literal>> results = execute();
+      inputs_.clear();  // memory goes back before anybody is told
+      for (size_t d = 0; d < outputs_.size(); ++d)
+        for (size_t r = 0; r < outputs_[d].size(); ++r) outputs_[d][r]->fill(std::move(results[d][r]));
+      done_->set();
+    } catch (...) {
+      fail(failure_of(std::current_exception()));
+    }
+  }
+
+ private:
+  std::vector<std::vector<Literal>> execute() {
+    std::vector<std::vector<Argument>> arguments(inputs_.size());
+    for (size_t d = 0; d < inputs_.size(); ++d) {
+      arguments[d].reserve(inputs_[d].size());
+      for (Input& input : inputs_[d]) {
+        const Literal& value = input.storage->wait();
+        // Nobody else holds the storage, nor can anybody get hold of it: its buffer has given it away.
+        const bool ours = input.donated && !input.storage->read_only && input.storage.use_count() == 1;
+        arguments[d].push_back({value, ours});
+      }
+    }
+    if (arguments.size() > 1) return built_->executable->execute_on_devices(arguments);
+    std::vector<std::vector<Literal>> results;
+    results.push_back(built_->executable->execute(arguments[0]));
+    return results;
+  }
+
+  void fail(const FailurePtr& failure) {
+    inputs_.clear();
+    for (const auto& of_device : outputs_)
+      for (const StoragePtr& output : of_device) output->fail(failure);
+    done_->set(failure);
+  }
+
+  std::shared_ptr<const Built> built_;
+  std::vector<std::vector<Input>> inputs_;
+  std::vector<std::vector<StoragePtr>> outputs_;
+  std::shared_ptr<Event> done_ = std::make_shared<Event>();
+};
+
+bool may_donate(const PJRT_ExecuteOptions* options, int64_t index) {
+  if (options == nullptr || options->num_non_donatable_input_indices == 0) return true;
+  const int64_t* begin = options->non_donatable_input_indices;
+  const int64_t* end = begin + options->num_non_donatable_input_indices;
+  return std::find(begin, end, index) == end;
+}
+
+void check(const PJRT_LoadedExecutable_Execute_Args& args, const Built& built) {
+  const auto& devices = args.executable->devices;
+  if (args.num_devices != devices.size())
+    throw user_error("{} runs on {} devices, but got arguments for {}", built.name, devices.size(),
+                     args.num_devices);
+  if (args.execute_device != nullptr && (devices.size() != 1 || args.execute_device != devices[0]))
+    throw unsupported_error("{}: a launch on another device than those it was compiled for", built.name);
+  if (args.num_args != built.signature.donated.size())
+    throw user_error("{} takes {} arrays, but got {}", built.name, built.signature.donated.size(),
+                     args.num_args);
+}
+
+// All are looked at before the first is given away.
+std::vector<std::vector<Input>> collect(const PJRT_LoadedExecutable_Execute_Args& args, const Built& built) {
+  std::vector<std::vector<Input>> inputs(args.num_devices);
+  for (size_t d = 0; d < args.num_devices; ++d) {
+    inputs[d].reserve(args.num_args);
+    for (size_t i = 0; i < args.num_args; ++i) {
+      const bool donated = built.signature.donated[i] && may_donate(args.options, static_cast<int64_t>(i));
+      inputs[d].push_back({args.argument_lists[d][i]->storage(), donated});
+    }
+  }
+  for (size_t d = 0; d < args.num_devices; ++d)
+    for (size_t i = 0; i < args.num_args; ++i)
+      if (inputs[d][i].donated) args.argument_lists[d][i]->take();
+  return inputs;
+}
+
+void hand_out(const PJRT_LoadedExecutable_Execute_Args& args, const Built& built, const Run& run) {
+  const Signature& signature = built.signature;
+  for (size_t d = 0; d < args.num_devices; ++d) {
+    for (size_t r = 0; r < signature.results.size(); ++r)
+      args.output_lists[d][r] = new PJRT_Buffer(
+          signature.results[r], args.executable->devices[d]->memories[signature.result_memory_kinds[r]],
+          run.output(d, r));
+    if (args.device_complete_events != nullptr) args.device_complete_events[d] = new PJRT_Event{run.done()};
+  }
+}
+
+void execute(PJRT_LoadedExecutable_Execute_Args& args) {
+  std::shared_ptr<const Built> built = args.executable->built();
+  check(args, *built);
+  Queue& queue = args.executable->devices[0]->queue;
+  auto run = std::make_shared<Run>(built, collect(args, *built));
+  // A callback that computes runs inside a task of the queue: behind it, it would wait for itself.
+  const bool at_once = host_hooks().in_callback() || (built->is_quick && queue.is_idle());
+  if (at_once && run->inputs_are_ready()) {
+    run->run();
+    return hand_out(args, *built, *run);
+  }
+  hand_out(args, *built, *run);
+  queue.push([run = std::move(run)] { run->run(); });
+}
+
+void create_context(PJRT_ExecuteContext_Create_Args& args) { args.context = new PJRT_ExecuteContext; }
+void destroy_context(PJRT_ExecuteContext_Destroy_Args& args) { delete args.context; }
+
+}  // namespace
+
+void add_execute(PJRT_Api& api) {
+  api.PJRT_LoadedExecutable_Execute = guard<execute>;
+  api.PJRT_ExecuteContext_Create = guard<create_context>;
+  api.PJRT_ExecuteContext_Destroy = guard<destroy_context>;
+}
+
+}  // namespace armillary::pjrt
