@@ -20,7 +20,7 @@ struct TileTicks {
 TileTicks ticks_of(const Tile& tile, const Device& d) {
   TileTicks t;
   for (const MatrixWork& work : tile.matrix) {
-    t.matrix = to_ticks(static_cast<double>(t.matrix) + static_cast<double>(matrix_ticks(work, d)));
+    t.matrix = add_ticks(t.matrix, matrix_ticks(work, d));
     t.fill = std::max(t.fill, matrix_fill_ticks(work.type, d));
   }
   const int64_t traffic = tile.vmem_traffic != 0 ? tile.vmem_traffic : tile.bytes_in + tile.bytes_out;
@@ -57,12 +57,10 @@ void check(const FusedLoop& loop, const Device& d) {
 
 double as_double(int64_t value) { return static_cast<double>(value); }
 
-Tick times(Tick one, int64_t count) { return to_ticks(as_double(one) * as_double(count)); }
-
 // A transfer that nothing else waits beside: launch, latency, bytes.
 Price transfer(Tick busy, double bytes, const Device& d) {
   Price p;
-  p.duration = to_ticks(as_double(d.op_launch) + as_double(d.dma_latency) + as_double(busy));
+  p.duration = add_ticks(d.op_launch + d.dma_latency, busy);
   p.hbm = busy;
   p.hbm_bytes = bytes;
   p.bound = busy * 2 < p.duration ? "latency" : "dma";
@@ -76,15 +74,13 @@ Price price(const FusedLoop& loop, const Device& d) {
   const TileTicks t = ticks_of(loop.tile, d);
   const TileLoop pipeline = pipeline_of(loop, t, d);
   const LoopTime time = loop_time(pipeline);
-  const Tick shared = to_ticks(as_double(hbm_ticks(loop.prologue_bytes, 0, d)) +
-                               as_double(hbm_ticks(loop.epilogue_bytes, 0, d)));
+  const Tick shared = add_ticks(hbm_ticks(loop.prologue_bytes, 0, d), hbm_ticks(loop.epilogue_bytes, 0, d));
   Price p;
-  p.duration =
-      to_ticks(as_double(d.op_launch) + as_double(shared) + as_double(time.total()) + as_double(t.fill));
-  p.hbm = shared + times(pipeline.dma_in + pipeline.dma_out, loop.tiles);
-  p.mxu = times(t.matrix, loop.tiles);
-  p.vpu = times(t.vector, loop.tiles);
-  p.xlu = times(t.transpose, loop.tiles);
+  p.duration = add_ticks(add_ticks(d.op_launch + t.fill, shared), time.total());
+  p.hbm = shared + multiply_ticks(pipeline.dma_in + pipeline.dma_out, loop.tiles);
+  p.mxu = multiply_ticks(t.matrix, loop.tiles);
+  p.vpu = multiply_ticks(t.vector, loop.tiles);
+  p.xlu = multiply_ticks(t.transpose, loop.tiles);
   p.hbm_bytes = as_double(loop.prologue_bytes) + as_double(loop.epilogue_bytes) +
                 as_double(loop.tiles) * (as_double(loop.tile.bytes_in) + as_double(loop.tile.bytes_out));
   p.bound = time.steady * 2 < p.duration ? "latency" : time.bound;
@@ -94,7 +90,7 @@ Price price(const FusedLoop& loop, const Device& d) {
 Price price(const Copy& copy, const Device& d) {
   const int times_in_hbm = (copy.from == Space::kHbm) + (copy.to == Space::kHbm);
   const Tick one_way = hbm_ticks(copy.bytes, copy.run, d);
-  return transfer(times(one_way, times_in_hbm), as_double(copy.bytes) * times_in_hbm, d);
+  return transfer(multiply_ticks(one_way, times_in_hbm), as_double(copy.bytes) * times_in_hbm, d);
 }
 
 Price price(const HostTransfer& host, const Device& d) {
@@ -116,12 +112,11 @@ Price price(const IndexedAccess& access, const Device& d) {
   }
   const Tick once =
       hbm_ticks(std::max(access.row_bytes, access.rows > 0 ? d.burst_bytes : 0), access.row_bytes, d);
-  const Tick moved = times(2 * once, access.rows);  // read here, written there
+  const Tick moved = multiply_ticks(2 * once, access.rows);  // read here, written there
   const Tick each =
       access.adds ? d.row_access + 2 * (once + d.dma_latency) : std::max(d.row_access, 2 * once);
   Price p;
-  p.duration =
-      to_ticks(as_double(d.op_launch) + 2 * as_double(d.dma_latency) + as_double(times(each, access.rows)));
+  p.duration = add_ticks(d.op_launch + 2 * d.dma_latency, multiply_ticks(each, access.rows));
   p.hbm = std::min(moved, p.duration);
   p.hbm_bytes = 2 * as_double(access.rows) * as_double(access.row_bytes);
   p.bound = each > 2 * once ? "latency" : "dma";
@@ -130,9 +125,9 @@ Price price(const IndexedAccess& access, const Device& d) {
 
 Price price(const Serial& serial, const Device& d) {
   if (serial.steps < 0) throw user_error("a serial command of {} steps", serial.steps);
-  const Tick steps = times(scalar_ticks(kSerialCycles, d), serial.steps);
+  const Tick steps = multiply_ticks(scalar_ticks(kSerialCycles, d), serial.steps);
   Price p = transfer(hbm_ticks(serial.bytes, 0, d), as_double(serial.bytes), d);
-  p.duration = to_ticks(as_double(p.duration) + as_double(steps));
+  p.duration = add_ticks(p.duration, steps);
   if (steps > p.hbm) p.bound = "scalar";
   return p;
 }

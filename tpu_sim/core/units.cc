@@ -40,9 +40,23 @@ double ceil_div(double a, double b) { return std::ceil(a / b); }
 }  // namespace
 
 Tick to_ticks(double ticks) {
-  if (!(ticks <= kLargestTick))
+  if (!(ticks <= kLargestTick)) {
     throw user_error("{:.3g} s is longer than can be simulated", ticks / kTicksPerSecond);
+  }
   return static_cast<Tick>(std::ceil(ticks));
+}
+
+Tick add_ticks(Tick a, Tick b) {
+  Tick sum = 0;
+  const bool fits = !__builtin_add_overflow(a, b, &sum) && static_cast<double>(sum) <= kLargestTick;
+  return fits ? sum : to_ticks(static_cast<double>(a) + static_cast<double>(b));
+}
+
+Tick multiply_ticks(Tick one, int64_t count) {
+  Tick product = 0;
+  if (__builtin_mul_overflow(one, count, &product))
+    return to_ticks(static_cast<double>(one) * static_cast<double>(count));
+  return add_ticks(product, 0);
 }
 
 Tick matrix_ticks(const MatrixWork& w, const Device& d) {

@@ -52,7 +52,9 @@ Tick scalar_ticks(int64_t operations, const Device& device);
 // HBM as seen by DMA: runs are rounded up to bursts; latency is not included.
 Tick hbm_ticks(int64_t bytes, int64_t run, const Device& device);
 
-// All that `ticks` may be: rounded up, refused beyond 64 bits.
-Tick to_ticks(double ticks);
+// Ticks stay below what can be simulated; throw a user error beyond.
+Tick to_ticks(double ticks);  // rounded up
+Tick add_ticks(Tick a, Tick b);
+Tick multiply_ticks(Tick one, int64_t count);
 
 }  // namespace armillary::sim

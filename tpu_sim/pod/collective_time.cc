@@ -182,6 +182,12 @@ CollectiveTime ring_time(const CollectiveStart& c, const Pod& pod) {
   return time;
 }
 
+// What passes a device is read once and written once, and it passes as often as there are rounds.
+Tick memory_ticks(CollectiveKind kind, int64_t bytes, Tick transfer, const Pod& pod) {
+  const int rounds = kind == CollectiveKind::kAllReduce ? 2 : 1;
+  return std::min(transfer, hbm_ticks(2 * rounds * bytes, 0, Device(pod.chip)));
+}
+
 CollectiveTime time_of(const CollectiveStart& c, const Pod& pod, const TimeOnTorus& on_torus) {
   check_bytes(c.kind, c.bytes);
   if (c.kind == CollectiveKind::kCollectivePermute) {
@@ -195,14 +201,19 @@ CollectiveTime time_of(const CollectiveStart& c, const Pod& pod, const TimeOnTor
   return box ? BoxTime({c.kind, c.bytes, {}, 1}, *box, pod, on_torus)() : ring_time(c, pod);
 }
 
+CollectiveTime with_memory(CollectiveTime time, const CollectiveStart& c, const Pod& pod) {
+  time.hbm = memory_ticks(c.kind, c.bytes, time.transfer, pod);
+  return time;
+}
+
 }  // namespace
 
 CollectiveTime collective_time(const CollectiveStart& c, const Pod& pod) {
-  return time_of(c, pod, closed_form);
+  return with_memory(time_of(c, pod, closed_form), c, pod);
 }
 
 CollectiveTime simulate_collective(const CollectiveStart& c, const Pod& pod) {
-  return time_of(c, pod, every_message);
+  return with_memory(time_of(c, pod, every_message), c, pod);
 }
 
 CollectiveTime box_time(const Collective& c, const Box& box, const Pod& pod, bool events) {

@@ -1,6 +1,7 @@
 #include "tpu_sim/pod/machine.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "tpu_sim/core/units.h"
 #include "xla_core/base/error.h"
@@ -9,6 +10,10 @@ namespace armillary::sim {
 namespace {
 
 double seconds(Tick ticks) { return static_cast<double>(ticks) / kTicksPerSecond; }
+
+constexpr double kLargestShare =
+    0.95;  // assumed: collectives leave the core at least so little of the memory
+constexpr int kMostRounds = 200;
 
 Track track_of(unsigned resources) { return resources & kDcn ? Track::kDcn : Track::kIci; }
 
@@ -31,9 +36,29 @@ void Machine::count(const Step& step, Tick background) {
   totals_.hbm_bytes += step.price.hbm_bytes;
 }
 
-// Copies beside the core are served in the ticks that it leaves.
+Tick Machine::taken(Tick duration) const {
+  double ticks = 0;
+  for (const auto& [handle, p] : pending_) {
+    const Tick overlap = std::min(p.finish, now_ + duration) - std::max(p.start, now_);
+    if (overlap > 0) ticks += p.hbm_share * static_cast<double>(overlap);
+  }
+  return static_cast<Tick>(std::min(ticks, kLargestShare * static_cast<double>(duration)));
+}
+
+// Longer until the memory has served both; each round adds a share of what the last one added.
+Tick Machine::stretched(Tick duration, Tick hbm) const {
+  Tick time = duration;
+  for (int round = 0; round < kMostRounds; ++round) {
+    const Tick needed = add_ticks(hbm, taken(time));
+    if (needed <= time) break;
+    time = needed;
+  }
+  return time;
+}
+
+// Copies beside the core are served in the ticks that it and the collectives leave.
 void Machine::pass(Tick duration, Tick hbm) {
-  Tick left = duration - std::min(hbm, duration);
+  Tick left = std::max<Tick>(0, duration - hbm - taken(duration));
   const Tick spare = left;
   while (left > 0 && !copies_.empty()) {
     Pending& copy = pending_.at(copies_.front());
@@ -47,8 +72,8 @@ void Machine::pass(Tick duration, Tick hbm) {
     copy.finish = now_ + static_cast<Tick>(used * duration / spare) + device_.dma_latency;
     copies_.pop_front();
   }
-  now_ = to_ticks(static_cast<double>(now_)) + duration;
-  totals_.hbm += std::min(hbm, duration);
+  now_ = add_ticks(now_, duration);
+  totals_.hbm += hbm;
 }
 
 void Machine::on_core(const Step& step, Tick duration, Tick hbm, std::string_view bound) {
@@ -63,8 +88,7 @@ void Machine::run(const Step& step) {
   if (const auto* wait_for = std::get_if<Wait>(&what)) return wait(step, wait_for->handle);
   if (std::holds_alternative<CollectiveStart>(what)) {
     const Tick start = collective_ready(step);
-    return start_collective(
-        step, start, to_ticks(static_cast<double>(start) + static_cast<double>(step.collective.transfer)));
+    return start_collective(step, start, add_ticks(start, step.collective.transfer));
   }
   if (const auto* copy = std::get_if<Copy>(&what); copy && copy->handle >= 0)
     return start_copy(step, copy->handle);
@@ -75,7 +99,7 @@ void Machine::run(const Step& step) {
   totals_.mxu += step.price.mxu;
   totals_.vpu += step.price.vpu;
   totals_.xlu += step.price.xlu;
-  on_core(step, step.price.duration, step.price.hbm, step.price.bound);
+  on_core(step, stretched(step.price.duration, step.price.hbm), step.price.hbm, step.price.bound);
 }
 
 void Machine::turn(const Step& step) { on_core(step, device_.tile_step, 0, "latency"); }
@@ -120,7 +144,10 @@ void Machine::start_collective(const Step& step, Tick start, Tick finish) {
   }
   if (on_links) totals_.ici += finish - start;
   const int handle = std::get<CollectiveStart>(step.command->what).handle;
-  add_pending(step, handle, {Kind::kCollective, step.label, start, 0, finish});
+  const Tick time = finish - start, hbm = std::min(step.collective.hbm, time);
+  const double share = time > 0 ? static_cast<double>(hbm) / static_cast<double>(time) : 0;
+  totals_.hbm += hbm;
+  add_pending(step, handle, {Kind::kCollective, step.label, start, 0, finish, share});
   if (finish > start)
     record(track_of(step.collective.resources), step.label, start, finish,
            to_string(track_of(step.collective.resources)));
@@ -143,7 +170,8 @@ void Machine::wait(const Step& step, int handle) {
       ahead += pending_.at(other).remaining;
       if (other == handle) break;
     }
-    on_core(step, ahead, 0, "wait");
+    // The memory serves these copies with all that collectives leave; rounding may want a little more.
+    while (found->second.remaining > 0) on_core(step, std::max<Tick>(1, stretched(ahead, ahead)), 0, "wait");
   }
   const Pending& pending = found->second;
   wait_until(step, pending.finish);
@@ -161,15 +189,15 @@ Machine::State Machine::state() const {
   State state{relative(host_free_)};
   for (Tick free : links_free_) state.push_back(relative(free));
   for (const auto& [handle, p] : pending_) {
-    state.insert(state.end(),
-                 {handle, static_cast<int64_t>(p.kind), p.label, p.remaining, relative(p.finish)});
+    state.insert(state.end(), {handle, static_cast<int64_t>(p.kind), p.label, p.remaining, relative(p.start),
+                               relative(p.finish), std::bit_cast<int64_t>(p.hbm_share)});
   }
   state.insert(state.end(), copies_.begin(), copies_.end());
   return state;
 }
 
 void Machine::skip(Tick time) {
-  now_ = to_ticks(static_cast<double>(now_) + static_cast<double>(time));
+  now_ = add_ticks(now_, time);
   host_free_ += time;
   for (Tick& free : links_free_) free += time;
   for (auto& [handle, p] : pending_) p.start += time, p.finish += time;

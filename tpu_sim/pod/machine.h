@@ -1,8 +1,8 @@
 // One device at work: its core runs commands one after the other; copies, collectives and host transfers run
 // beside them.
 //
-// The core comes first at the memory: a copy beside it gets what is left. A collective takes its links for
-// itself; one that needs a link that is taken waits for it.
+// Collectives come first at the memory, at their own pace; then the core; a copy beside it gets what is left.
+// A collective takes its links for itself; one that needs a link that is taken waits for it.
 #pragma once
 
 #include <deque>
@@ -47,11 +47,16 @@ class Machine {
     Kind kind;
     int label;
     Tick start;
-    Tick remaining = 0;  // copies: ticks of memory
-    Tick finish = 0;     // known when nothing remains
+    Tick remaining = 0;    // copies: ticks of memory
+    Tick finish = 0;       // known when nothing remains
+    double hbm_share = 0;  // collectives: of the memory, from start to finish
   };
 
   void on_core(const Step& step, Tick duration, Tick hbm, std::string_view bound);
+  // Ticks of memory that collectives take in the time from now.
+  Tick taken(Tick duration) const;
+  // How long the core takes for what would take `duration`, if it needs so much of the memory.
+  Tick stretched(Tick duration, Tick hbm) const;
   void pass(Tick duration, Tick hbm);
   void add_pending(const Step& step, int handle, Pending pending);
   void start_copy(const Step& step, int handle);

@@ -133,6 +133,23 @@ TEST(Timelines, a_prefetch_gets_the_memory_that_the_core_leaves) {
   EXPECT_NEAR(with(copy), seconds(copy, pod) + alone, 2e-6);  // the copy leaves nothing but its launch
 }
 
+// Each byte that a collective brings is read and written; a copy beside it gets the rest of the memory.
+TEST(Timelines, collectives_take_memory_from_what_runs_beside_them) {
+  const Pod pod = parse_pod("v6e:2x2");
+  const Command gather = start(0, CollectiveKind::kAllGather, 1 << 30);
+  const Command copy = {{"copy", OpClass::kDataMovement}, Copy{.bytes = 256 << 20}};
+  const Device device(pod.chip);
+  const double moved = 1e-12 * static_cast<double>(hbm_ticks(int64_t{2} << 30, 0, device));
+  const double alone =
+      collective_seconds(std::get<CollectiveStart>(gather.what), pod) - pod.chip["launch_ns"] * 1e-9;
+  const Timeline t = simulate({{gather, copy, wait(0)}}, pod);
+  ASSERT_EQ(t.ops[1].label.name, "copy");
+  EXPECT_NEAR(t.ops[1].seconds, seconds(copy, pod) / (1 - moved / alone), 0.01 * t.ops[1].seconds);
+  // A product leaves enough for both.
+  const Command dot = matmul(8192, 8192, 8192, pod.chip);
+  EXPECT_NEAR(simulate({{gather, dot, wait(0)}}, pod).ops[1].seconds, seconds(dot, pod), kClose);
+}
+
 // Doing the same work in any order or overlap moves the same bytes.
 TEST(Timelines, classes_add_up_to_the_whole) {
   const Pod pod = parse_pod("v5e:4x4");

@@ -92,9 +92,9 @@ class Runner {
   }
 
   void repeat(const Step& step, const Trip& from, int64_t times) {
-    const Tick period = machine_.now() - from.start;
+    const Tick time = multiply_ticks(machine_.now() - from.start, times);
     machine_.totals().repeat(from.totals, step.labels, times);
-    machine_.skip(to_ticks(static_cast<double>(period) * static_cast<double>(times)));
+    machine_.skip(time);
   }
 
   void note_inexact(const Step& step) {

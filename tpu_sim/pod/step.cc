@@ -13,8 +13,6 @@ namespace {
 
 constexpr int kDeepest = 1000;  // loops within loops
 
-Tick add(Tick a, Tick b) { return to_ticks(static_cast<double>(a) + static_cast<double>(b)); }
-
 class Builder {
  public:
   explicit Builder(const Pod& pod) : pod_(pod), device_(pod.chip) {}
@@ -64,14 +62,13 @@ class Builder {
       if (!note.empty() && !std::ranges::count(list.notes, note)) list.notes.push_back(note);
     }
     step.collective = found->second;
-    step.alone = add(step.collective.launch, step.collective.transfer);
+    step.alone = add_ticks(step.collective.launch, step.collective.transfer);
   }
 
   void fill(Step& step, const Loop& loop) {
     if (loop.trips < 0) throw user_error("a loop of {} trips", loop.trips);
     step.bodies.push_back(steps_of(loop.body));
-    const double once = static_cast<double>(sum(step.bodies[0]) + device_.tile_step);
-    step.alone = to_ticks(once * static_cast<double>(loop.trips));
+    step.alone = multiply_ticks(add_ticks(device_.tile_step, sum(step.bodies[0])), loop.trips);
     collect_labels(step.bodies[0], step.labels);
     step.labels.push_back(step.label);
     std::ranges::sort(step.labels);
@@ -91,12 +88,12 @@ class Builder {
       taken = static_cast<int>(dearest - branches.begin());
     }
     step.bodies.push_back(std::move(branches[taken]));
-    step.alone = add(device_.tile_step, sum(step.bodies[0]));
+    step.alone = add_ticks(device_.tile_step, sum(step.bodies[0]));
   }
 
   static Tick sum(const std::vector<Step>& steps) {
     Tick total = 0;
-    for (const Step& step : steps) total = add(total, step.alone);
+    for (const Step& step : steps) total = add_ticks(total, step.alone);
     return total;
   }
 
