@@ -51,6 +51,13 @@ class Chip:
     constants: dict[str, Constant]
     _row: _sim.Chip
 
+    def replace(self, **values: float) -> "Chip":
+        """The same chip with other values for some constants. Raises UserError on an unknown key, or a value that cannot be."""
+        if unknown := [key for key in values if key not in self.constants]:
+            raise user_error(f"{self.name} has no constant {', '.join(unknown)}")
+        changed = [float(values.get(key, constant.value)) for key, constant in self.constants.items()]
+        return _wrap(_sim.make_chip(self.name, changed, "given by hand"))
+
 
 def _whole(name: str, value: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int | np.integer):

@@ -246,7 +246,7 @@ const std::vector<Entry> kV7X = {
     {"hbm_bytes_per_s", 7.38e12, "accelerator-microbenchmarks core/system.py"},
     {"hbm_efficiency", 0.87, "fitted on tpu-recipes microbenchmarks: copies; prior: copies reach 80 to 90 %",
      0.85},
-    {"mxu_efficiency", 0.84, "fitted on tpu-recipes microbenchmarks: matmuls; prior assumed", 0.95},
+    {"mxu_efficiency", 0.83, "fitted on tpu-recipes microbenchmarks: matmuls; prior assumed", 0.95},
     {"op_launch_ns", 800, "fitted on tpu-recipes microbenchmarks: matmuls and copies; prior assumed", 1000},
     {"tile_step_ns", 350, "fitted on tpu-recipes microbenchmarks: matmuls; prior assumed", 200},
     {"ici_axes", 3, "tpu-recipes: topologies of three extents"},
