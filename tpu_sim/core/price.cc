@@ -2,58 +2,14 @@
 
 #include <algorithm>
 
-#include "tpu_sim/core/tile_loop.h"
+#include "tpu_sim/core/tile_ticks.h"
 #include "tpu_sim/core/units.h"
 #include "xla_core/base/error.h"
 
 namespace armillary::sim {
 namespace {
 
-constexpr int64_t kLargestTiles = int64_t{1} << 40;
 constexpr int64_t kSerialCycles = 8;  // assumed: a dependent scalar load, operation and store
-
-// Ticks of each unit for one tile, and of the core itself between two tiles.
-struct TileTicks {
-  Tick matrix = 0, vector = 0, transpose = 0, load_store = 0, step = 0, fill = 0;
-};
-
-TileTicks ticks_of(const Tile& tile, const Device& d) {
-  TileTicks t;
-  for (const MatrixWork& work : tile.matrix) {
-    t.matrix = add_ticks(t.matrix, matrix_ticks(work, d));
-    t.fill = std::max(t.fill, matrix_fill_ticks(work.type, d));
-  }
-  const int64_t traffic = tile.vmem_traffic != 0 ? tile.vmem_traffic : tile.bytes_in + tile.bytes_out;
-  t.vector = vector_ticks(tile.vector, d);
-  t.transpose = transpose_ticks(tile.transpose, d);
-  t.load_store = load_store_ticks(traffic, d);
-  t.step = d.tile_step + scalar_ticks(tile.scalar_ops, d);
-  return t;
-}
-
-bool touches_hbm(const FusedLoop& loop) {
-  return (loop.tile.bytes_in | loop.tile.bytes_out | loop.prologue_bytes | loop.epilogue_bytes) != 0;
-}
-
-// The step is hidden behind DMAs, but behind no unit.
-TileLoop pipeline_of(const FusedLoop& loop, const TileTicks& t, const Device& d) {
-  const Tile& tile = loop.tile;
-  return {.tiles = loop.tiles,
-          .dma_in = hbm_ticks(tile.bytes_in, tile.run_in, d),
-          .work = {t.matrix + t.step, t.vector + t.step, t.transpose + t.step, t.load_store + t.step},
-          .dma_out = hbm_ticks(tile.bytes_out, tile.run_out, d),
-          .latency = touches_hbm(loop) ? d.dma_latency : 0,
-          .buffers = loop.buffers};
-}
-
-void check(const FusedLoop& loop, const Device& d) {
-  if (loop.tiles < 0 || loop.tiles > kLargestTiles) {
-    throw user_error("a loop of {} tiles, but must have from 0 to {}", loop.tiles, kLargestTiles);
-  }
-  if (loop.vmem_bytes < 0 || loop.vmem_bytes > d.vmem_bytes) {
-    throw user_error("a loop's tiles take {} bytes of VMEM, but there are {}", loop.vmem_bytes, d.vmem_bytes);
-  }
-}
 
 double as_double(int64_t value) { return static_cast<double>(value); }
 
@@ -70,14 +26,13 @@ Price transfer(Tick busy, double bytes, const Device& d) {
 }  // namespace
 
 Price price(const FusedLoop& loop, const Device& d) {
-  check(loop, d);
-  const TileTicks t = ticks_of(loop.tile, d);
-  const TileLoop pipeline = pipeline_of(loop, t, d);
-  const LoopTime time = loop_time(pipeline);
-  const Tick shared = add_ticks(hbm_ticks(loop.prologue_bytes, 0, d), hbm_ticks(loop.epilogue_bytes, 0, d));
+  const TileTicks t = tile_ticks(loop, d);
+  const LoopTime time = loop_time(pipeline_of(loop, t));
+  const Tick shared = add_ticks(t.prologue, t.epilogue);
+  const Tick alone = loop.tiles == 0 && shared > 0 ? t.latency : 0;  // no tile's latency covers it
   Price p;
-  p.duration = add_ticks(add_ticks(d.op_launch + t.fill, shared), time.total());
-  p.hbm = shared + multiply_ticks(pipeline.dma_in + pipeline.dma_out, loop.tiles);
+  p.duration = add_ticks(add_ticks(t.launch + t.fill + alone, shared), time.total());
+  p.hbm = add_ticks(shared, multiply_ticks(add_ticks(t.in, t.out), loop.tiles));
   p.mxu = multiply_ticks(t.matrix, loop.tiles);
   p.vpu = multiply_ticks(t.vector, loop.tiles);
   p.xlu = multiply_ticks(t.transpose, loop.tiles);
