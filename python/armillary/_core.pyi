@@ -5,7 +5,7 @@ from __future__ import annotations
 import collections.abc
 import numpy
 import typing
-__all__: list[str] = ['Computation', 'Error', 'Executable', 'Instruction', 'InternalError', 'Module', 'ResourceError', 'Shape', 'UnsupportedError', 'UserError', 'blas_loaded', 'compile', 'cost', 'evaluate', 'get_flag', 'list_flags', 'list_ops', 'list_passes', 'list_targets', 'load_blas', 'run_passes', 'set_flag', 'set_flags']
+__all__: list[str] = ['Computation', 'Error', 'Executable', 'Instruction', 'InternalError', 'Module', 'ResourceError', 'Shape', 'UnsupportedError', 'UserError', 'blas_loaded', 'compile', 'cost', 'evaluate', 'get_flag', 'list_flags', 'list_ops', 'list_passes', 'list_targets', 'load_blas', 'run_passes', 'set_flag', 'set_flags', 'to_dlpack']
 class Shape:
     """
     Element type, dimensions and layout; or a tuple of such.
@@ -347,6 +347,10 @@ def set_flag(name: str, value: str) -> None:
 def set_flags(flags: str) -> None:
     """
     Several, as in ARMILLARY_FLAGS: "threads=4,verify_each=true".
+    """
+def to_dlpack(array: numpy.ndarray) -> typing.Any:
+    """
+    A DLPack capsule over the memory of an array.
     """
 class Error(Exception):
     """

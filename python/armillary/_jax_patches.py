@@ -121,8 +121,11 @@ def _cpu_devices(platform: str) -> None:
 
 @_patch
 def _dlpack(platform: str) -> None:
-    """Our arrays lie in host memory."""
+    """Our arrays lie in host memory: NumPy's views of them are what is exported."""
+    import numpy as np
     from jax._src import array, dlpack
+
+    from armillary import _core
 
     original = array.ArrayImpl.__dlpack_device__
 
@@ -132,4 +135,65 @@ def _dlpack(platform: str) -> None:
             return dlpack.DLDeviceType.kDLCPU, 0
         return original(self)
 
+    class OurExport:
+        def __init__(self, jaxlib: Any):
+            self._jaxlib = jaxlib
+
+        def buffer_to_dlpack_managed_tensor(self, buffer: Any, *args: Any, **kwargs: Any) -> Any:
+            if buffer.platform() == platform:
+                return _core.to_dlpack(np.asarray(buffer))
+            return self._jaxlib.buffer_to_dlpack_managed_tensor(buffer, *args, **kwargs)
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self._jaxlib, name)
+
     array.ArrayImpl.__dlpack_device__ = dlpack_device
+    dlpack._jax = OurExport(dlpack._jax)
+
+
+@_patch
+def _python_callbacks(platform: str) -> None:
+    """emit_python_callback() knows four platforms. For ours it writes what it writes for cpu, but with our numbers."""
+    from jax._src import callback as jax_callback
+    from jax.interpreters import mlir as public_mlir
+
+    from armillary._callbacks import Callback
+
+    original = jax_callback.emit_python_callback
+
+    class Numbered:
+        """Stands for the list of host callbacks, in which a function's place is its number."""
+
+        def __init__(self, keep: Callable[[Any], None]):
+            self._keep = keep
+            self._index = 0
+
+        def append(self, function: Any) -> None:
+            callback = Callback(function)
+            self._keep(callback)
+            self._index = callback.index
+
+        def __len__(self) -> int:
+            return self._index + 1
+
+    class AsCpu:
+        def __init__(self, context: Any):
+            self._context = context
+            self.host_callbacks = Numbered(context.add_keepalive)
+
+        platforms = ("cpu",)
+
+        def add_host_callback(self, function: Any) -> None:
+            self.host_callbacks.append(function)
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self._context, name)
+
+    @functools.wraps(original)
+    def emit_python_callback(ctx: Any, *args: Any, **kwargs: Any) -> Any:
+        if tuple(ctx.module_context.platforms) == (platform,):
+            ctx = ctx.replace(module_context=AsCpu(ctx.module_context))
+        return original(ctx, *args, **kwargs)
+
+    jax_callback.emit_python_callback = emit_python_callback
+    public_mlir.emit_python_callback = emit_python_callback

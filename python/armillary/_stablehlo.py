@@ -43,6 +43,23 @@ def to_hlo_proto(program: str | bytes, file: str = "") -> bytes:
         raise _explain(str(error), file or "stablehlo") from None
 
 
+def result_memory_kinds(program: bytes) -> list[str]:
+    """ "device", "pinned_host" or "unpinned_host" for each result of a portable artifact."""
+    from jax._src.interpreters import mlir
+    from jaxlib.mlir import ir
+    from jaxlib.mlir.dialects import stablehlo
+
+    def kind(attributes: Any) -> str:
+        name = "mhlo.memory_kind"
+        return ir.StringAttr(attributes[name]).value if name in attributes else "device"
+
+    module = stablehlo.deserialize_portable_artifact(mlir.make_ir_context(), program)
+    main = next(f for f in module.body if ir.StringAttr(f.attributes["sym_name"]).value == "main")
+    if "res_attrs" not in main.attributes:
+        return []
+    return [kind(ir.DictAttr(attributes)) for attributes in ir.ArrayAttr(main.attributes["res_attrs"])]
+
+
 def _explain(text: str, file: str) -> Exception:
     found = _DIAGNOSTIC.search(text)
     if found is None:

@@ -95,3 +95,28 @@ def test_dispatch_does_not_wait() -> None:
 def test_empty_arrays_are_arrays() -> None:
     assert jnp.zeros((0, 3)).sum() == 0
     assert jax.jit(lambda: jnp.zeros((0,)))().shape == (0,)
+
+
+@pytest.mark.parametrize("name", ["float32", "bfloat16", "int8", "bool", "complex64"])
+def test_dlpack_shares_memory_both_ways(name: str) -> None:
+    array = jnp.arange(6).astype(name)
+    back = jax.dlpack.from_dlpack(array)
+    assert np.array_equal(np.asarray(back), np.asarray(array))
+    assert back.unsafe_buffer_pointer() == array.unsafe_buffer_pointer()
+
+
+def test_dlpack_with_numpy() -> None:
+    array = jnp.arange(6.0)
+    assert np.from_dlpack(array).ctypes.data == array.unsafe_buffer_pointer()
+    turned = np.arange(6, dtype=np.float32).reshape(2, 3).T
+    assert np.array_equal(np.asarray(jax.dlpack.from_dlpack(turned)), turned)
+
+
+def test_memory_kinds() -> None:
+    device = our_devices()[0]
+    pinned = jax.sharding.SingleDeviceSharding(device, memory_kind="pinned_host")
+    array = jax.device_put(jnp.ones(3), pinned)
+    assert array.sharding.memory_kind == "pinned_host"
+    assert jax.jit(lambda x: x + 1, out_shardings=pinned)(jnp.ones(3)).sharding.memory_kind == "pinned_host"
+    back = jax.device_put(array, jax.sharding.SingleDeviceSharding(device, memory_kind="device"))
+    assert back.sharding.memory_kind == "device"

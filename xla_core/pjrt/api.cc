@@ -1,5 +1,5 @@
 // The table of functions: the one symbol that a PJRT plugin shows.
-#include "xla_core/pjrt/entry.h"
+#include "xla_core/pjrt/extensions.h"
 
 namespace armillary::pjrt {
 namespace {
@@ -9,7 +9,7 @@ PJRT_Error* not_there(const char* name) {
       Failure{PJRT_Error_Code_UNIMPLEMENTED, std::string(name) + " is not implemented by armillary"}));
 }
 
-void initialize(PJRT_Plugin_Initialize_Args&) {}
+void initialize(PJRT_Plugin_Initialize_Args&) { use_ffi_handlers(); }
 
 // The programs that JAX sends are written in this version of StableHLO, whatever its own is.
 constexpr int64_t kStablehloVersion[] = {1, 13, 7};
@@ -36,6 +36,7 @@ void attributes(PJRT_Plugin_Attributes_Args& args) {
 PJRT_Api make_table() {
   PJRT_Api api = {};
   api.struct_size = PJRT_Api_STRUCT_SIZE;
+  api.extension_start = ffi_extension(nullptr);
   api.pjrt_api_version.struct_size = PJRT_Api_Version_STRUCT_SIZE;
   api.pjrt_api_version.major_version = PJRT_API_MAJOR;
   api.pjrt_api_version.minor_version = PJRT_API_MINOR;

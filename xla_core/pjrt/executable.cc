@@ -53,6 +53,12 @@ size_t leaf_number(const std::vector<Shape>& shapes, int64_t which, const Dims& 
   return number;
 }
 
+// On one device every sharding says the same.
+void forget_shardings(Module& module) {
+  for (Computation* c : module.computations())
+    for (Instruction* i : c->instructions()) i->attrs().erase(Attr::sharding);
+}
+
 // A hand-over to another thread costs about this much; the rates are assumed, for one core.
 bool runs_quickly(const Module& module, const Cost& cost) {
   constexpr double kLimitNs = 10e3, kNsPerFlop = 0.25, kNsPerTranscendental = 4, kNsPerByte = 0.1;
@@ -75,7 +81,6 @@ Signature signature_of(const Module& module) {
     out.donated.resize(out.donated.size() + leaves_of(p->shape()).size());
   }
   out.result_sharding = sharding_of(*module.entry()->root());
-  out.result_memory_kinds.assign(out.results.size(), 0);
   for (const InputOutputAlias& a : module.aliases)
     out.donated[leaf_number(shape.parameters, a.parameter, a.parameter_index)] = true;
   for (const BufferDonor& d : module.donors)
@@ -91,6 +96,8 @@ Built::Built(Source given, const Options& read)
   verify(*module);
   name = module->name();
   signature = signature_of(*module);
+  signature.result_memory_kinds = result_memory_kinds(source, signature.results.size());
+  if (options.num_devices() == 1) forget_shardings(*module);
   cost = cost_of(*module);
   is_quick = options.num_devices() == 1 && runs_quickly(*module, cost);
   executable = Executable::compile(std::move(module));

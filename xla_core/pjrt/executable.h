@@ -50,6 +50,8 @@ class Built {
 
 std::unique_ptr<Module> read_program(std::string_view format, std::string_view code);
 Signature signature_of(const Module& module);
+// Into kMemoryKinds, one a result.
+std::vector<int> result_memory_kinds(const Source& source, size_t results);
 std::string write_optimized_program(const Built& built);
 PJRT_LoadedExecutable* load(PJRT_Client* client, std::shared_ptr<const Built> built);
 

@@ -4,8 +4,7 @@
 #include "xla_core/client/host_hooks.h"
 #include "xla_core/pjrt/buffer.h"
 #include "xla_core/pjrt/executable.h"
-
-struct PJRT_ExecuteContext {};
+#include "xla_core/pjrt/extensions.h"
 
 namespace armillary::pjrt {
 namespace {
@@ -18,8 +17,11 @@ struct Input {
 // One run on all devices of a program.
 class Run {
  public:
-  Run(std::shared_ptr<const Built> built, std::vector<std::vector<Input>> inputs)
-      : built_(std::move(built)), inputs_(std::move(inputs)), outputs_(inputs_.size()) {
+  Run(std::shared_ptr<const Built> built, std::vector<std::vector<Input>> inputs, FfiUserData user)
+      : built_(std::move(built)),
+        inputs_(std::move(inputs)),
+        user_(std::move(user)),
+        outputs_(inputs_.size()) {
     for (auto& of_device : outputs_)
       for (size_t r = 0; r < built_->signature.results.size(); ++r)
         of_device.push_back(std::make_shared<Storage>());
@@ -60,7 +62,8 @@ class Run {
         arguments[d].push_back({value, ours});
       }
     }
-    if (arguments.size() > 1) return built_->executable->execute_on_devices(arguments);
+    if (arguments.size() > 1 || !user_.empty())
+      return built_->executable->execute_on_devices(arguments, &user_);
     std::vector<std::vector<Literal>> results;
     results.push_back(built_->executable->execute(arguments[0]));
     return results;
@@ -75,6 +78,7 @@ class Run {
 
   std::shared_ptr<const Built> built_;
   std::vector<std::vector<Input>> inputs_;
+  FfiUserData user_;
   std::vector<std::vector<StoragePtr>> outputs_;
   std::shared_ptr<Event> done_ = std::make_shared<Event>();
 };
@@ -129,7 +133,9 @@ void execute(PJRT_LoadedExecutable_Execute_Args& args) {
   std::shared_ptr<const Built> built = args.executable->built();
   check(args, *built);
   Queue& queue = args.executable->devices[0]->queue;
-  auto run = std::make_shared<Run>(built, collect(args, *built));
+  FfiUserData user;
+  if (args.options != nullptr && args.options->context != nullptr) user = args.options->context->user_data;
+  auto run = std::make_shared<Run>(built, collect(args, *built), std::move(user));
   // A callback that computes runs inside a task of the queue: behind it, it would wait for itself.
   const bool at_once = host_hooks().in_callback() || (built->is_quick && queue.is_idle());
   if (at_once && run->inputs_are_ready()) {

@@ -1,4 +1,6 @@
 // Programs in and out: from what the caller sends to a module, and from a module to what the caller reads.
+#include <algorithm>
+
 #include "xla_core/client/host_hooks.h"
 #include "xla_core/io/device_proto.h"
 #include "xla_core/io/hlo.pb.h"
@@ -62,6 +64,21 @@ std::unique_ptr<Module> read_program(std::string_view format, std::string_view c
   if (format == "hlo") return from_proto(code);
   if (format == "hlo_with_config") return read_with_config(code);
   throw unsupported_error("programs in the format '{}'", format);
+}
+
+std::vector<int> result_memory_kinds(const Source& source, size_t results) {
+  std::vector<int> kinds(results, 0);
+  // Few programs name a memory, and those that do not must not pay for the question.
+  if (source.format != "mlir" || source.code.find("pinned_host") == std::string::npos ||
+      !host_hooks().result_memory_kinds)
+    return kinds;
+  const std::vector<std::string> names = host_hooks().result_memory_kinds(source.code);
+  for (size_t r = 0; r < std::min(results, names.size()); ++r) {
+    const auto found = std::find(kMemoryKinds.begin(), kMemoryKinds.end(), names[r]);
+    if (found == kMemoryKinds.end()) throw user_error("result {}: there is no memory '{}'", r, names[r]);
+    kinds[r] = static_cast<int>(found - kMemoryKinds.begin());
+  }
+  return kinds;
 }
 
 std::string write_optimized_program(const Built& built) {

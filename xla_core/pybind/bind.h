@@ -12,5 +12,7 @@ void bind_tables(pybind11::module_& m);
 void bind_run(pybind11::module_& m);
 void bind_executable(pybind11::module_& m);
 void bind_plugin(pybind11::module_& m);
+void bind_callbacks(pybind11::module_& m);
+void bind_dlpack(pybind11::module_& m);
 
 }  // namespace armillary

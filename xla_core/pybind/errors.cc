@@ -2,7 +2,7 @@
 // Python programmers expect.
 #include "xla_core/base/error.h"
 #include "xla_core/pybind/bind.h"
-#include "xla_core/pybind/python_error.h"
+#include "xla_core/pybind/with_python.h"
 
 namespace py = pybind11;
 

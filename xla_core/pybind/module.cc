@@ -9,4 +9,6 @@ PYBIND11_MODULE(_core, m) {
   armillary::bind_run(m);
   armillary::bind_executable(m);
   armillary::bind_plugin(m);
+  armillary::bind_callbacks(m);
+  armillary::bind_dlpack(m);
 }

@@ -1,24 +1,14 @@
 // What the PJRT plugin may ask of the Python that it finds itself in.
+#include <pybind11/stl.h>
+
 #include "xla_core/client/host_hooks.h"
 #include "xla_core/pybind/bind.h"
-#include "xla_core/pybind/python_error.h"
+#include "xla_core/pybind/with_python.h"
 
 namespace py = pybind11;
 
 namespace armillary {
 namespace {
-
-// Runs body with the interpreter's lock; what Python raises becomes an Error, which needs no lock to live on.
-template <class Body>
-auto with_python(Body&& body) {
-  if (!Py_IsInitialized() || _Py_IsFinalizing()) throw resource_error("the Python interpreter has shut down");
-  py::gil_scoped_acquire gil;
-  try {
-    return body();
-  } catch (py::error_already_set& e) {
-    throw error_from_python(e);
-  }
-}
 
 std::string hlo_of_stablehlo(std::string_view program) {
   return with_python([&] {
@@ -29,8 +19,33 @@ std::string hlo_of_stablehlo(std::string_view program) {
   });
 }
 
+std::vector<std::string> result_memory_kinds(std::string_view program) {
+  return with_python([&] {
+    const py::object kinds = py::module_::import("armillary._stablehlo")
+                                 .attr("result_memory_kinds")(py::bytes(program.data(), program.size()));
+    return kinds.cast<std::vector<std::string>>();
+  });
+}
+
 void client_created() {
   with_python([] { py::module_::import("armillary._executable").attr("find_blas")(); });
+}
+
+// Handlers that were given to jax.ffi.register_ffi_target for the cpu.
+HostHooks::FfiStages find_ffi_handler(const std::string& target) {
+  return with_python([&] {
+    HostHooks::FfiStages stages;
+    const py::object found = py::module_::import("armillary._callbacks").attr("find_ffi_handler")(target);
+    if (found.is_none()) return stages;
+    const py::dict capsules = found;
+    auto pointer = [&](const char* stage) -> void* {
+      if (!capsules.contains(stage)) return nullptr;
+      PyObject* capsule = py::object(capsules[stage]).ptr();
+      return PyCapsule_GetPointer(capsule, PyCapsule_GetName(capsule));
+    };
+    stages = {pointer("instantiate"), pointer("prepare"), pointer("initialize"), pointer("execute")};
+    return stages;
+  });
 }
 
 void without_host_lock(const std::function<void()>& body) {
@@ -43,7 +58,9 @@ void without_host_lock(const std::function<void()>& body) {
 
 void bind_plugin(py::module_&) {
   host_hooks().hlo_of_stablehlo = hlo_of_stablehlo;
+  host_hooks().result_memory_kinds = result_memory_kinds;
   host_hooks().client_created = client_created;
+  host_hooks().find_ffi_handler = find_ffi_handler;
   host_hooks().without_host_lock = without_host_lock;
 }
 

@@ -1,0 +1,144 @@
+"""Python functions and foreign machine code that running programs call."""
+
+import ctypes
+import threading
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax.experimental import io_callback
+
+from tests.jax.plugin import our_devices
+
+our_devices()
+
+
+def test_debug_print(capsys: pytest.CaptureFixture[str]) -> None:
+    @jax.jit
+    def f(x: jax.Array) -> jax.Array:
+        jax.debug.print("x is {x}", x=x)
+        jax.debug.print("in order {x}", x=x + 1, ordered=True)
+        return x
+
+    f(3.0)
+    jax.effects_barrier()
+    out = capsys.readouterr().out
+    assert "x is 3.0" in out
+    assert "in order 4.0" in out
+
+
+def test_pure_callback() -> None:
+    shape = jax.ShapeDtypeStruct((3,), jnp.float32)
+    f = jax.jit(lambda x: jax.pure_callback(lambda a: np.sin(a), shape, x) + 1)
+    assert np.allclose(f(jnp.ones(3)), np.sin(1) + 1)
+
+
+def test_a_callback_may_compute() -> None:
+    shape = jax.ShapeDtypeStruct((3,), jnp.float32)
+    f = jax.jit(lambda x: jax.pure_callback(lambda a: jnp.cos(a) @ jnp.eye(3), shape, x))
+    for _ in range(3):
+        assert np.allclose(f(jnp.ones(3)), np.cos(1))
+
+
+def test_effects_happen_in_order() -> None:
+    seen: list[int] = []
+    f = jax.jit(lambda x: io_callback(lambda a: seen.append(int(a)), None, x, ordered=True))
+    for i in range(20):
+        f(i)
+    jax.effects_barrier()
+    assert seen == list(range(20))
+
+
+def test_what_a_callback_raises_reaches_the_user() -> None:
+    def fails(_: object) -> object:
+        raise ValueError("out of cheese")
+
+    shape = jax.ShapeDtypeStruct((3,), jnp.float32)
+    with pytest.raises(jax.errors.JaxRuntimeError, match="ValueError: out of cheese"):
+        jax.jit(lambda x: jax.pure_callback(fails, shape, x))(jnp.ones(3)).block_until_ready()
+    assert float(jnp.ones(3).sum()) == 3  # and the device goes on
+
+
+def test_callbacks_from_several_threads() -> None:
+    shape = jax.ShapeDtypeStruct((), jnp.float32)
+    f = jax.jit(lambda x: jax.pure_callback(lambda a: np.float32(a + 1), shape, x))
+    results: list[float] = []
+
+    def work() -> None:
+        results.extend(float(f(float(i))) for i in range(50))
+
+    threads = [threading.Thread(target=work) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(results) == sorted(2 * [float(i + 1) for i in range(50)])
+
+
+def test_unknown_targets_are_named() -> None:
+    call = jax.ffi.ffi_call("nobody_knows_this", jax.ShapeDtypeStruct((2,), jnp.float32))
+    with pytest.raises(jax.errors.JaxRuntimeError, match="nobody_knows_this"):
+        jax.jit(call)(jnp.ones(2))
+
+
+class Buffer(ctypes.Structure):
+    """XLA_FFI_Buffer"""
+
+    _fields_ = [
+        ("struct_size", ctypes.c_size_t), ("extension", ctypes.c_void_p), ("dtype", ctypes.c_int),
+        ("data", ctypes.c_void_p), ("rank", ctypes.c_int64), ("dims", ctypes.POINTER(ctypes.c_int64)),
+    ]  # fmt: skip
+
+
+class Arrays(ctypes.Structure):
+    """XLA_FFI_Args, XLA_FFI_Rets"""
+
+    _fields_ = [
+        ("struct_size", ctypes.c_size_t), ("extension", ctypes.c_void_p), ("size", ctypes.c_int64),
+        ("types", ctypes.c_void_p), ("buffers", ctypes.POINTER(ctypes.POINTER(Buffer))),
+    ]  # fmt: skip
+
+
+class Span(ctypes.Structure):
+    _fields_ = [("data", ctypes.POINTER(ctypes.c_char)), ("size", ctypes.c_size_t)]
+
+
+class Scalar(ctypes.Structure):
+    _fields_ = [("dtype", ctypes.c_int), ("value", ctypes.POINTER(ctypes.c_float))]
+
+
+class Attributes(ctypes.Structure):
+    _fields_ = [
+        ("struct_size", ctypes.c_size_t), ("extension", ctypes.c_void_p), ("size", ctypes.c_int64),
+        ("types", ctypes.POINTER(ctypes.c_int)), ("names", ctypes.POINTER(ctypes.POINTER(Span))),
+        ("values", ctypes.POINTER(ctypes.POINTER(Scalar))),
+    ]  # fmt: skip
+
+
+class CallFrame(ctypes.Structure):
+    _fields_ = [
+        ("struct_size", ctypes.c_size_t), ("extension", ctypes.c_void_p), ("api", ctypes.c_void_p),
+        ("context", ctypes.c_void_p), ("stage", ctypes.c_int), ("args", Arrays), ("rets", Arrays),
+        ("attrs", Attributes), ("future", ctypes.c_void_p),
+    ]  # fmt: skip
+
+
+@ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.POINTER(CallFrame))
+def scale(frame: "ctypes._Pointer[CallFrame]") -> None:
+    """An FFI handler in machine code, as far as ctypes makes any: y = x * by."""
+    call = frame.contents
+    x, y = call.args.buffers[0].contents, call.rets.buffers[0].contents
+    by = call.attrs.values[0].contents.value[0]
+    count = x.dims[0]
+    source = ctypes.cast(x.data, ctypes.POINTER(ctypes.c_float))
+    target = ctypes.cast(y.data, ctypes.POINTER(ctypes.c_float))
+    for i in range(count):
+        target[i] = source[i] * by
+
+
+def test_foreign_handlers_are_called() -> None:
+    jax.ffi.register_ffi_target("armillary_test_scale", jax.ffi.pycapsule(scale), platform="cpu")
+    call = jax.ffi.ffi_call("armillary_test_scale", jax.ShapeDtypeStruct((4,), jnp.float32))
+    result = jax.jit(lambda x: call(x, by=np.float32(2.5)) + 1)(jnp.arange(4.0))
+    assert np.array_equal(result, np.arange(4) * 2.5 + 1)

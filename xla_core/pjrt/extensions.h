@@ -1,0 +1,15 @@
+// The chain of extensions that hangs on the table, and what executions carry for them.
+#pragma once
+
+#include "xla_core/pjrt/entry.h"
+#include "xla_core/pjrt/ffi.h"
+
+namespace armillary::pjrt {
+
+PJRT_Extension_Base* ffi_extension(PJRT_Extension_Base* next);
+
+}  // namespace armillary::pjrt
+
+struct PJRT_ExecuteContext {
+  armillary::pjrt::FfiUserData user_data;
+};
