@@ -51,6 +51,16 @@ def test_a_wrong_file_is_refused_with_the_keys(tmp_path: Path, change: tuple[str
         arm.sim.load_chip(file)
 
 
+def test_what_if_one_constant_were_another() -> None:
+    v6e = arm.sim.chips()["v6e"]
+    slow = v6e.replace(hbm_bytes_per_s=1.638e12 / 2)
+    assert arm.sim.copy_seconds(slow, 1 << 30) > 1.9 * arm.sim.copy_seconds(v6e, 1 << 30)
+    with pytest.raises(arm.UserError, match="v6e has no constant hbm_speed"):
+        v6e.replace(hbm_speed=1)
+    with pytest.raises(arm.UserError, match=r"cores is 1\.5"):
+        v6e.replace(cores=1.5)
+
+
 def test_the_command_lists_chips_and_sources() -> None:
     run = CliRunner().invoke
     listing = run(app, ["chips"]).output
@@ -59,6 +69,7 @@ def test_the_command_lists_chips_and_sources() -> None:
     sources = run(app, ["chips", "v6e", "--sources"]).output
     assert "assumed" in sources
     assert "clock_hz" in sources
+    assert "prior" in sources
     assert "assumed" not in run(app, ["chips", "v6e"]).output
     with pytest.raises(arm.UserError, match="there is no chip 'v9'"):
         run(app, ["chips", "v9"], catch_exceptions=False)

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <functional>
 #include <numeric>
 #include <random>
@@ -32,18 +33,22 @@ std::vector<int> all_axes(const Topology& torus) {
   return axes;
 }
 
-// One to three axes, 4 to 64 chips.
+// A few seconds by default; ARMILLARY_COLLECTIVE_CHIPS=512 for tori of up to so many chips.
+int most_chips() {
+  const char* text = std::getenv("ARMILLARY_COLLECTIVE_CHIPS");
+  return text ? std::atoi(text) : 64;
+}
+
+// One to three axes, 4 to most_chips() chips.
 Topology random_torus(std::mt19937& random) {
   for (;;) {
     Topology torus;
     const int axes = 1 + static_cast<int>(random() % 3);
+    const int longest[] = {most_chips(), 16, 8};
     for (int i = 0; i < axes; ++i) {
-      torus.axes.push_back({1 + static_cast<int>(random() % (axes == 1   ? 64
-                                                             : axes == 2 ? 16
-                                                                         : 8)),
-                            random() % 2 == 0});
+      torus.axes.push_back({1 + static_cast<int>(random() % longest[axes - 1]), random() % 2 == 0});
     }
-    if (torus.chips() >= 4 && torus.chips() <= 64) return torus;
+    if (torus.chips() >= 4 && torus.chips() <= most_chips()) return torus;
   }
 }
 

@@ -80,6 +80,9 @@ def speed() -> Table:
         "the same, every message on every link",
         seconds_of(lambda: sim.collective_seconds(*args, events=True), 1),
     )
+    program = training.step(training.LLAMA_405B, "v5p:8x8x8", 1)
+    seconds = seconds_of(lambda: sim.simulate_program(program, "v5p:8x8x8"), 3)
+    add(f"Llama-3.1-405B step on 512 chips, layers in loops ({len(program)} commands)", seconds)
     for what, unroll in (("layers in loops", 0), ("written out fifteen times", 15)):
         program = training.step(training.LLAMA_8B, "v6e:16x16", 3, unroll=unroll)
         seconds = seconds_of(lambda program=program: sim.simulate_program(program, "v6e:16x16"), 3)

@@ -41,6 +41,7 @@ class Model:
 
 LLAMA_8B = Model(32, 4096, 14336, 32, 8, 128256)
 LLAMA_70B = Model(80, 8192, 28672, 64, 8, 128256, weight_bytes=2, keeps_projection=False)
+LLAMA_405B = Model(126, 16384, 53248, 128, 8, 128256, weight_bytes=2, keeps_projection=False)
 MISTRAL_7B = Model(32, 4096, 14336, 32, 8, 32768)
 
 
