@@ -241,15 +241,21 @@ class LiteralReader {
   std::string bytes_;
 };
 
-// Small values that repeat, so that sums stay finite in every dtype.
+// Small values that repeat. Floats of a matrix have mean zero and shrink with the number of its rows, as the initial
+// weights of a network do: products with it then keep their size, where growing ones would end in infinities, which
+// hide every error.
 void fill(Literal& literal) {
   constexpr int64_t kPeriod = 113;
   const DType d = literal.dtype();
+  const Shape& shape = literal.shape();
+  const bool matrix = shape.rank() >= 2 && literal.size() > 0;
+  const double rows = matrix ? static_cast<double>(literal.size() / shape.dims.back()) : 1;
+  const double scale = matrix ? std::sqrt(12 / rows) : 1, mean = matrix ? 0.5 : 0;
   for (int64_t i = 0; i < literal.size(); ++i) {
     if (is_integral(d))
       literal.set_int(i, is_pred(d) ? i & 1 : i % kPeriod);
     else
-      literal.set_double(i, static_cast<double>(i % kPeriod) / kPeriod);
+      literal.set_double(i, (static_cast<double>(i % kPeriod) / kPeriod - mean) * scale);
   }
 }
 

@@ -106,6 +106,18 @@ TEST(Memory, elided_constants_are_filled_on_request) {
   EXPECT_EQ(print(*module), print(*parse(print(*module))));
 }
 
+TEST(Memory, filled_matrices_keep_the_size_of_products) {
+  const auto module = parse(entry_with("bf16[512,640] constant({...})"), {.fill_elided_constants = true});
+  const Literal& matrix = module->entry()->root()->literal();
+  double sum = 0, squares = 0;
+  for (int64_t i = 0; i < 512; ++i) {
+    sum += matrix.get_double(i * 640);
+    squares += matrix.get_double(i * 640) * matrix.get_double(i * 640);
+  }
+  EXPECT_LT(std::abs(sum), 1);
+  EXPECT_NEAR(squares, 1, 0.1);
+}
+
 TEST(Parse, positions_are_kept_for_messages) {
   const auto module =
       parse("HloModule m\nENTRY e {\n  x = f32[] parameter(0)\n\n    ROOT yy = f32[] negate(x)\n}\n",
