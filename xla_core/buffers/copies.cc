@@ -53,7 +53,7 @@ Instruction* deep_copy(Computation* c, Instruction* x) {
 // The parameter's element that x is under another name, as a leaf path; false when x is a value of its own
 // (or partly so).
 bool renames_parameter(const Instruction* x, const Instruction* parameter) {
-  while (x != parameter && only_renames(*x) && x->num_operands() > 0) {
+  while (x != parameter && x->has(kRenames) && x->num_operands() > 0) {
     if (x->is(Op::tuple)) {
       for (const Instruction* operand : x->operands())
         if (renames_parameter(operand, parameter)) return true;

@@ -37,22 +37,6 @@ std::vector<bool> invariant_leaves(const Computation& body) {
 
 }  // namespace
 
-bool only_renames(const Instruction& i) {
-  switch (i.op()) {
-    case Op::tuple:
-    case Op::get_tuple_element:
-    case Op::reshape:
-    case Op::bitcast:
-    case Op::opt_barrier:
-    case Op::add_dependency:
-    case Op::domain:
-    case Op::after_all:
-      return true;
-    default:
-      return false;
-  }
-}
-
 Values::Values(const Module& module, const Target& target) : target_(target) {
   scopes_.push_back({});
   const Computation* entry = module.entry();

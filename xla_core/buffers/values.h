@@ -76,7 +76,4 @@ class Values {
   int64_t now_ = 0;
 };
 
-// True for instructions whose result is some operand's memory under another name (or a tuple of such).
-bool only_renames(const Instruction& i);
-
 }  // namespace armillary

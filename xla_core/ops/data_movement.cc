@@ -199,7 +199,7 @@ std::vector<OpDef> data_movement_rows() {
       with(index_row(Op::transpose, "transpose", 1, transpose_shape, transpose_element), {Attr::dimensions},
            "Result dimension i is operand dimension `dimensions`[i]."),
       with(index_row(Op::reshape, "reshape", 1, reshape_shape, reshape_element), {},
-           "The same elements in row-major order under other dimensions.", kNeedsShape),
+           "The same elements in row-major order under other dimensions.", kNeedsShape | kRenames),
       with(index_row(Op::reverse, "reverse", 1, reverse_shape, reverse_element), {Attr::dimensions},
            "Runs backwards along `dimensions`."),
       with(index_row(Op::slice, "slice", 1, slice_shape, slice_element), {Attr::slice},
@@ -213,7 +213,7 @@ std::vector<OpDef> data_movement_rows() {
       with(index_row(Op::copy, "", 1, copy_shape, copy_element), {},
            "The same value in memory of its own, perhaps with another layout."),
       with(index_row(Op::bitcast, "", 1, bitcast_shape, bitcast_element), {},
-           "The same bytes under another shape and layout.", kNeedsShape),
+           "The same bytes under another shape and layout.", kNeedsShape | kRenames),
   };
   for (OpDef& row : rows) {
     if (row.op == Op::broadcast) row.optional = {Attr::dimensions};  // of a scalar it may be left out

@@ -44,6 +44,7 @@ enum Trait : uint32_t {
   kCallsControl = 1u << 8,  // callees are control flow (call, while, conditional, async-start)
   kExpensive = 1u << 9,   // never duplicate in fusion (contractions, transcendental-heavy, reductions, sorts)
   kCannotRun = 1u << 10,  // parses, prints and verifies, but reports `unsupported` when it must run
+  kRenames = 1u << 11,    // the result is the operands' memory under another name, or a tuple of such
   kGlobalDeviceIds = 1u << 12,  // replica_groups may count all devices (use_global_device_ids)
 };
 

@@ -52,7 +52,7 @@ class Emitter {
   }
 
   void emit(const Instruction* i, std::vector<Step>& steps) {
-    if (only_renames(*i) || i->is(Op::parameter) || i->is(Op::constant)) return;
+    if (i->has(kRenames) || i->is(Op::parameter) || i->is(Op::constant)) return;
     switch (i->op()) {
       case Op::while_:
         return emit_while(i, steps);
@@ -219,7 +219,7 @@ bool can_run(const Instruction& i, std::string* why) {
     case Op::constant:
       return true;
     default:
-      return only_renames(i) || kernels::can_lower(i, why) || has_native_step(i, why);
+      return i.has(kRenames) || kernels::can_lower(i, why) || has_native_step(i, why);
   }
 }
 
