@@ -32,23 +32,32 @@ bool Instruction::has_effect() const {
   return false;
 }
 
-void Instruction::add_user(Instruction* user) {
-  if (std::find(users_.begin(), users_.end(), user) == users_.end()) users_.push_back(user);
+// The shorter list tells: parameters have thousands of users, tuples thousands of operands.
+bool Instruction::is_used_by(const Instruction& user) const {
+  return user.operands_.size() < users_.size()
+             ? std::find(user.operands_.begin(), user.operands_.end(), this) != user.operands_.end()
+             : std::find(users_.begin(), users_.end(), &user) != users_.end();
 }
 
 void Instruction::remove_user(Instruction* user) {
   // A user stays while any of its operands is still this.
   if (std::find(user->operands_.begin(), user->operands_.end(), this) != user->operands_.end()) return;
-  auto it = std::find(users_.begin(), users_.end(), user);
-  if (it != users_.end()) users_.erase(it);
+  // Whoever takes users away one by one begins at one of the ends.
+  const size_t count = users_.size();
+  for (size_t k = 0; k < count; ++k)
+    for (size_t at : {count - 1 - k, k})
+      if (users_[at] == user) {
+        users_.erase(users_.begin() + static_cast<ptrdiff_t>(at));
+        return;
+      }
 }
 
 void Instruction::replace_operand(int64_t i, Instruction* with) {
   Instruction* old = operands_[i];
   if (old == with) return;
+  if (!with->is_used_by(*this)) with->users_.push_back(this);
   operands_[i] = with;
   old->remove_user(this);
-  with->add_user(this);
 }
 
 void Instruction::replace_all_uses_with(Instruction* with) {
@@ -60,9 +69,9 @@ void Instruction::replace_all_uses_with(Instruction* with) {
       users_.push_back(user);
       continue;
     }
+    if (!with->is_used_by(*user)) with->users_.push_back(user);
     for (Instruction*& operand : user->operands_)
       if (operand == this) operand = with;
-    with->add_user(user);
   }
   if (is_root()) parent_->set_root(with);
 }

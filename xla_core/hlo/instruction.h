@@ -113,7 +113,7 @@ class Instruction {
   friend class Module;
   Instruction(Op op, Shape shape, int64_t id, std::string name)
       : op_(op), shape_(std::move(shape)), id_(id), name_(std::move(name)) {}
-  void add_user(Instruction* user);
+  bool is_used_by(const Instruction& user) const;
   void remove_user(Instruction* user);
 
   Op op_;

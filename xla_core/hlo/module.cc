@@ -18,7 +18,8 @@ ProgramShape Computation::program_shape() const {
 Instruction* Computation::insert(Instruction* i, std::vector<Instruction*> operands, Instruction* before) {
   i->parent_ = this;
   i->operands_ = std::move(operands);
-  for (Instruction* operand : i->operands_) operand->add_user(i);
+  for (Instruction* operand : i->operands_)  // an operand that stands there twice already ends with this user
+    if (operand->users_.empty() || operand->users_.back() != i) operand->users_.push_back(i);
   i->position_ = order_.insert(before ? before->position_ : order_.end(), i);
   return i;
 }

@@ -3,26 +3,13 @@
 #include <algorithm>
 #include <set>
 #include <unordered_map>
+#include <utility>
 
 namespace armillary {
 namespace {
 
-// Renames of memory: what uses the result uses the operands' memory.
-bool is_alias(const Instruction& i) {
-  switch (i.op()) {
-    case Op::tuple:
-    case Op::get_tuple_element:
-    case Op::reshape:
-    case Op::bitcast:
-    case Op::opt_barrier:
-    case Op::add_dependency:
-    case Op::domain:
-    case Op::while_:  // its state takes over the memory of its initial value
-      return true;
-    default:
-      return false;
-  }
-}
+// What uses the result uses the operands' memory; a loop's state takes over the memory of its initial value.
+bool is_alias(const Instruction& i) { return i.has(kRenames) || i.is(Op::while_); }
 
 // What scheduling needs to know of one computation: who needs whom, and how many bytes each instruction
 // brings to life.
@@ -41,16 +28,19 @@ struct Graph {
   explicit Graph(const Computation& c) {
     std::unordered_map<const Instruction*, int> number;
     std::vector<std::vector<int>> memory;  // per node: the nodes whose bytes it is made of
+    std::vector<int> last_reader;          // per node: the node that was given its bytes to read last
     for (Instruction* i : c.instructions()) {
       const int n = static_cast<int>(nodes.size());
       number[i] = n;
       Node& node = nodes.emplace_back();
       node.instruction = i;
+      last_reader.push_back(-1);
       for (Instruction* operand : i->operands()) add_dependency(number.at(operand), n);
       for (Instruction* earlier : i->control_predecessors()) add_dependency(number.at(earlier), n);
       std::vector<int>& own = memory.emplace_back();
       for (Instruction* operand : i->operands())
-        for (int m : memory[number.at(operand)]) push_unique(nodes[n].reads, m);
+        for (int m : memory[number.at(operand)])
+          if (std::exchange(last_reader[m], n) != n) nodes[n].reads.push_back(m);
       const bool outside = i->is(Op::parameter) || i->is(Op::constant);
       if (is_alias(*i)) {
         own = nodes[n].reads;
@@ -77,14 +67,11 @@ struct Graph {
     if (!tuple->is(Op::tuple)) return memory[number.at(tuple)];
     return memory[number.at(tuple->operand(i.attrs().integer(Attr::index)))];
   }
-  static void push_unique(std::vector<int>& list, int x) {
-    if (std::find(list.begin(), list.end(), x) == list.end()) list.push_back(x);
-  }
-  void add_dependency(int from, int to) {
-    std::vector<int>& before = nodes[to].before;
-    if (std::find(before.begin(), before.end(), from) != before.end()) return;
-    before.push_back(from);
-    nodes[from].after.push_back(to);
+  void add_dependency(int from, int to) {  // every `from` of a `to` comes before the next `to`
+    std::vector<int>& after = nodes[from].after;
+    if (!after.empty() && after.back() == to) return;
+    after.push_back(to);
+    nodes[to].before.push_back(from);
   }
 };
 
