@@ -1,4 +1,5 @@
 // Computations: a whole module, a bare list of computations, or a single instruction.
+#include "xla_core/hlo/mixed_precision.h"
 #include "xla_core/hlo/parser.h"
 
 namespace armillary {
@@ -21,6 +22,7 @@ std::unique_ptr<Module> Parser::parse() {
     read_single_instruction();
   }
   for (const std::string_view name : taken_) module_->reserve_name(name);
+  write_out_reducer_conversions(*module_);
   return std::move(module_);
 }
 

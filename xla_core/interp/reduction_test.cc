@@ -130,5 +130,50 @@ TEST(Gather, clamps_its_start_indices) {
             "{ { 2, 3 }, { 3, 4 }, { 1, 2 } }");
 }
 
+// 256 + 1 is 256 in bf16: the sums show that the reducer's own type is used.
+TEST(MixedPrecision, a_reducer_computes_in_its_own_type) {
+  EXPECT_EQ(run_text(kAdd + "ENTRY e { x = bf16[3] parameter(0) z = bf16[] constant(0) ROOT r = bf16[] "
+                            "reduce(x, z), dimensions={0}, to_apply=add }",
+                     {"{256, 1, 1}"}),
+            "258");
+  EXPECT_EQ(run_text(kAdd + "ENTRY e { x = f32[3] parameter(0) z = f32[] constant(0) ROOT r = f16[] "
+                            "reduce(x, z), dimensions={0}, to_apply=add }",
+                     {"{64, 0.03125, 0.03125}"}),
+            "64.06");
+  EXPECT_EQ(run_text(kAdd + "ENTRY e { x = bf16[4] parameter(0) z = f32[] constant(0) ROOT r = f32[2] "
+                            "reduce-window(x, z), window={size=3}, to_apply=add }",
+                     {"{256, 1, 1, 1}"}),
+            "{258, 3}");
+  EXPECT_EQ(
+      run_text(kAdd + "ENTRY e { x = bf16[2] parameter(0) i = s32[2,1] parameter(1) u = bf16[2] parameter(2) "
+                      "ROOT r = bf16[2] scatter(x, i, u), update_window_dims={}, inserted_window_dims={0}, "
+                      "scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add }",
+               {"{256, 5}", "{ {0}, {0} }", "{1, 1}"}),
+      "{258, 5}");
+  EXPECT_EQ(
+      run_text("half { a = f32[] parameter(0) h = f32[] constant(0.5) ROOT r = f32[] multiply(a, h) }\n"
+               "ENTRY e { x = f16[2] parameter(0) ROOT r = f16[2] map(x), dimensions={0}, to_apply=half }",
+               {"{3, 5}"}),
+      "{1.5, 2.5}");
+}
+
+TEST(MixedPrecision, several_results_are_converted_one_by_one) {
+  EXPECT_EQ(run_text(R"(
+    both { a = f32[] parameter(0) b = f32[] parameter(1) x = f32[] parameter(2) y = f32[] parameter(3)
+      s = f32[] add(a, x) m = f32[] maximum(b, y) ROOT t = (f32[], f32[]) tuple(s, m) }
+    ENTRY e { x = bf16[3] parameter(0) z = bf16[] constant(0)
+      ROOT r = (f32[], bf16[]) reduce(x, x, z, z), dimensions={0}, to_apply=both })",
+                     {"{256, 1, 1}"}),
+            "( 258, 256 )");
+}
+
+TEST(Reduce, a_single_result_may_stand_in_a_tuple) {
+  EXPECT_EQ(run_text(R"(
+    add1 { a = f32[] parameter(0) b = f32[] parameter(1) s = f32[] add(a, b) ROOT t = (f32[]) tuple(s) }
+    ENTRY e { x = f32[3] parameter(0) z = f32[] constant(0) ROOT r = (f32[]) reduce(x, z), dimensions={0}, to_apply=add1 })",
+                     {"{1, 2, 3}"}),
+            "( 6 )");
+}
+
 }  // namespace
 }  // namespace armillary

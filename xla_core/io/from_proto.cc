@@ -7,6 +7,7 @@
 
 #include <google/protobuf/stubs/logging.h>
 
+#include "xla_core/hlo/mixed_precision.h"
 #include "xla_core/io/attr_proto.h"
 #include "xla_core/io/literal_proto.h"
 #include "xla_core/io/metadata_proto.h"
@@ -37,6 +38,7 @@ class Reader {
     reserve_names();
     for (auto& computation : *p_.mutable_computations()) read_computation(computation);
     at_place("HLO proto", [&] { read_header(); });
+    write_out_reducer_conversions(*module_);
     return std::move(module_);
   }
 

@@ -214,7 +214,8 @@ std::vector<OpDef> control_rows() {
        .optional = {Attr::dimensions},
        .doc = "Applies a computation of scalars to every element.",
        .infer = map_shape,
-       .check = map_check},
+       .check = map_check,
+       .parameter_of = [](const OpContext&, int operand) { return operand; }},
   };
 }
 

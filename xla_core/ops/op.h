@@ -67,6 +67,9 @@ struct OpDef {
   Shape (*infer)(const OpContext&) = nullptr;
   // The numbered checks of the row beyond shape inference; throws likewise. May be nullptr.
   void (*check)(const OpContext&) = nullptr;
+  // The parameter of the first callee that takes an operand's elements, -1 when none does: what XLA lets
+  // differ in float precision from the operand. May be nullptr.
+  int (*parameter_of)(const OpContext&, int operand) = nullptr;
   Meaning meaning = Meaning::kSpecial;
   // kScalar: one result element from one element of each operand. `result` is the result's dtype.
   Val (*scalar)(TapeBuilder&, std::span<const Val> x, const OpContext&, DType result) = nullptr;

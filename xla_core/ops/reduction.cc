@@ -66,6 +66,12 @@ void fold_check(const OpContext& c) {
   need_callee(kOp, c, 0, parameters, &wrapped);
 }
 
+// Accumulators come first: the initial values'.
+int fold_parameter(const OpContext& c, int operand) {
+  const int n = static_cast<int>(c.operands.size() / 2);
+  return operand < n ? n + operand : operand - n;
+}
+
 double reduce_flops(const OpContext& c, const Shape&) {
   double terms = 1;
   for (int64_t d : c.attrs.ints(Attr::dimensions)) terms *= static_cast<double>(c.operand(0).dims[d]);
@@ -90,6 +96,7 @@ std::vector<OpDef> reduction_rows() {
        .doc = "Folds the elements along `dimensions` with to_apply, in any order.",
        .infer = reduce_shape,
        .check = fold_check<Op::reduce>,
+       .parameter_of = fold_parameter,
        .meaning = Meaning::kFactors,
        .factors = "ik,->i",
        .flops = reduce_flops},
@@ -107,6 +114,7 @@ std::vector<OpDef> window_rows() {
        .doc = "Folds the elements in each window with to_apply; padding counts as the initial value.",
        .infer = reduce_window_shape,
        .check = fold_check<Op::reduce_window>,
+       .parameter_of = fold_parameter,
        .meaning = Meaning::kFactors,
        .factors = "sw,->s",
        .flops = window_flops},

@@ -110,6 +110,11 @@ void scatter_check(const OpContext& c) {
   need_callee(Op::scatter, c, 0, scalars, &result);
 }
 
+int scatter_parameter(const OpContext& c, int operand) {
+  const int n = static_cast<int>(c.operands.size() / 2);
+  return operand < n ? operand : operand == n ? -1 : operand - 1;
+}
+
 Shape select_and_scatter_shape(const OpContext& c) {
   check_signature(Op::select_and_scatter, c);
   need_array(Op::select_and_scatter, c, 0);
@@ -149,6 +154,7 @@ std::vector<OpDef> scatter_rows() {
               "updates out of range are dropped.",
        .infer = scatter_shape,
        .check = scatter_check,
+       .parameter_of = scatter_parameter,
        .flops = one_per_element},
       {.op = Op::select_and_scatter,
        .stablehlo = "select_and_scatter",
