@@ -62,6 +62,9 @@ Shape stochastic_convert_shape(const OpContext& c) {
   return array_result(c, stated.dtype, c.operand(0).dims);
 }
 
+// A pred takes a byte, as in XLA.
+int stored_bits(DType d) { return is_pred(d) ? 8 : bit_width(d); }
+
 // With equal widths an elementwise cast; otherwise the last dimension appears or vanishes.
 Shape bitcast_convert_shape(const OpContext& c) {
   check_signature(Op::bitcast_convert, c);
@@ -73,7 +76,7 @@ Shape bitcast_convert_shape(const OpContext& c) {
   if (is_complex(from.dtype) != is_complex(to))
     throw user_error("operand 0 is {}, but bitcast-convert to {} may not cross between real and complex",
                      to_string(from), to_string(to));
-  const int have = bit_width(from.dtype), want = bit_width(to);
+  const int have = stored_bits(from.dtype), want = stored_bits(to);
   Dims dims = from.dims;
   if (have > want) {
     dims.push_back(have / want);
@@ -112,29 +115,40 @@ Val join_complex_halves(TapeBuilder& b, std::vector<Val> index, const Shape& fro
   return b.complex(parts[0], parts[1]);
 }
 
+Val load_bits(TapeBuilder& b, std::span<const Val> index, const Shape& from) {
+  const Val x = b.load(0, from.dtype, from.dims, index);
+  return is_pred(from.dtype) ? b.convert(x, DType::kU8) : b.bitcast(x, bits_of(from.dtype));
+}
+
+Val from_bits(TapeBuilder& b, Val bits, DType to) {
+  return is_pred(to) ? b.compare(Prim::kNe, bits, b.zero(bits.dtype)) : b.bitcast(bits, to);
+}
+
 // Little-endian: the first of the narrow elements holds the low bits.
 Val bitcast_convert(TapeBuilder& b, std::span<const Val> index, const OpContext& c, const Shape& result) {
   const Shape& from = c.operand(0);
-  const int have = bit_width(from.dtype), want = bit_width(result.dtype);
+  const int have = stored_bits(from.dtype), want = stored_bits(result.dtype);
+  if (have == want && (is_pred(from.dtype) || is_pred(result.dtype)))
+    return from_bits(b, load_bits(b, index, from), result.dtype);
   if (have == want) return b.bitcast(b.load(0, from.dtype, from.dims, index), result.dtype);
   if (have > want) {
     if (is_complex(from.dtype)) return load_complex_half(b, index, from);
-    const Val whole =
-        b.bitcast(b.load(0, from.dtype, from.dims, index.first(from.rank())), bits_of(from.dtype));
+    const Val whole = load_bits(b, index.first(from.rank()), from);
     const Val amount = b.convert(b.mul(index.back(), b.index_const(want)), whole.dtype);
-    return b.bitcast(b.convert(b.shr_logical(whole, amount), bits_of(result.dtype)), result.dtype);
+    const DType narrow = is_pred(result.dtype) ? DType::kU8 : bits_of(result.dtype);
+    return from_bits(b, b.convert(b.shr_logical(whole, amount), narrow), result.dtype);
   }
   std::vector<Val> part(index.begin(), index.end());
   part.emplace_back();
   if (is_complex(from.dtype)) return join_complex_halves(b, std::move(part), from);
-  const DType wide = bits_of(result.dtype);
+  const DType wide = is_pred(result.dtype) ? DType::kU8 : bits_of(result.dtype);
   Val joined = b.zero(wide);
   for (int i = 0; i < want / have; ++i) {
     part.back() = b.index_const(i);
-    const Val bits = b.convert(b.bitcast(b.load(0, from.dtype, from.dims, part), bits_of(from.dtype)), wide);
+    const Val bits = b.convert(load_bits(b, part, from), wide);
     joined = b.bit_or(joined, b.shl(bits, b.constant_int(wide, i * have)));
   }
-  return b.bitcast(joined, result.dtype);
+  return from_bits(b, joined, result.dtype);
 }
 
 }  // namespace

@@ -195,6 +195,15 @@ TEST(IndexRecipes, bitcast_convert_splits_and_joins_little_endian) {
             (std::vector<int64_t>{-1, 2}));
 }
 
+TEST(IndexRecipes, bitcast_convert_takes_a_pred_as_a_byte) {
+  const Shape preds(DType::kPred, {1, 4}), word(DType::kS32, {1}), bytes(DType::kU8, {1, 4});
+  const Operand p{preds, {1, 0, 1, 1}};
+  EXPECT_EQ(run(Op::bitcast_convert, {p}, {}, &word).values, (std::vector<int64_t>{0x01010001}));
+  EXPECT_EQ(run(Op::bitcast_convert, {p}, {}, &bytes).values, p.values);
+  EXPECT_EQ(run(Op::bitcast_convert, {Operand{word, {0x01010001}}}, {}, &preds).values,
+            (std::vector<int64_t>{-1, 0, -1, -1}));  // a single set bit, read as a signed number
+}
+
 TEST(IndexRecipes, bitcast_follows_the_layouts) {
   const Operand x = counting({2, 3});
   Shape stated(DType::kS32, {3, 2});
