@@ -1,4 +1,5 @@
-// fft: powers of two by Cooley and Tukey, other lengths by Bluestein's chirp, all in double.
+// fft: powers of two by Cooley and Tukey, other lengths by Bluestein's chirp, all in more than double, so
+// that the rounding of the result is the only one that shows.
 #include <numbers>
 
 #include "xla_core/interp/dense.h"
@@ -7,11 +8,13 @@
 namespace armillary {
 namespace {
 
-using Signal = std::vector<Complex>;
+using Real = long double;
+using Wide = std::complex<Real>;
+using Signal = std::vector<Wide>;
 
 // exp(sign * 2 pi i * k / n), with k reduced first so that large products lose nothing.
-Complex root_of_unity(int64_t k, int64_t n, int sign) {
-  const double angle = 2 * std::numbers::pi * static_cast<double>(k % n) / static_cast<double>(n);
+Wide root_of_unity(int64_t k, int64_t n, int sign) {
+  const Real angle = 2 * std::numbers::pi_v<Real> * static_cast<Real>(k % n) / static_cast<Real>(n);
   return {std::cos(angle), sign * std::sin(angle)};
 }
 
@@ -29,7 +32,7 @@ void transform_power_of_two(Signal& x, int sign) {
   for (size_t length = 2; length <= n; length *= 2)
     for (size_t begin = 0; begin < n; begin += length)
       for (size_t k = 0; k < length / 2; ++k) {
-        const Complex even = x[begin + k], odd = x[begin + k + length / 2] * roots[k * (n / length)];
+        const Wide even = x[begin + k], odd = x[begin + k + length / 2] * roots[k * (n / length)];
         x[begin + k] = even + odd;
         x[begin + k + length / 2] = even - odd;
       }
@@ -52,7 +55,7 @@ void transform_any(Signal& x, int sign) {
   for (size_t k = 0; k < padded; ++k) a[k] *= b[k];
   transform_power_of_two(a, 1);
   for (int64_t k = 0; k < n; ++k)
-    x[static_cast<size_t>(k)] = a[static_cast<size_t>(k)] / static_cast<double>(padded) * chirp(k);
+    x[static_cast<size_t>(k)] = a[static_cast<size_t>(k)] / static_cast<Real>(padded) * chirp(k);
 }
 
 void transform(Signal& x, int sign) {
@@ -74,7 +77,7 @@ void transform_along(Signal& values, const Dims& dims, size_t dim, int sign) {
       line[static_cast<size_t>(k)] = values[static_cast<size_t>(base + k * stride)];
     transform(line, sign);
     if (sign > 0)
-      for (Complex& v : line) v /= static_cast<double>(n);
+      for (Wide& v : line) v /= static_cast<Real>(n);
     for (int64_t k = 0; k < n; ++k)
       values[static_cast<size_t>(base + k * stride)] = line[static_cast<size_t>(k)];
   }
@@ -85,8 +88,8 @@ Signal resize_last(const Signal& values, int64_t have, int64_t size) {
   Signal result;
   for (size_t row = 0; have > 0 && row < values.size() / static_cast<size_t>(have); ++row)
     for (int64_t k = 0; k < size; ++k) {
-      const Complex* line = values.data() + row * static_cast<size_t>(have);
-      result.push_back(k < have ? line[k] : size - k < have ? std::conj(line[size - k]) : Complex());
+      const Wide* line = values.data() + row * static_cast<size_t>(have);
+      result.push_back(k < have ? line[k] : size - k < have ? std::conj(line[size - k]) : Wide());
     }
   return result;
 }
@@ -95,7 +98,8 @@ Literal fft(Evaluation&, const Instruction& i, Operands operands) {
   const std::string& type = i.attrs().text(Attr::fft_type);
   const Dims& lengths = i.attrs().ints(Attr::fft_length);
   Dims dims = operands[0].shape().dims;
-  Signal values = values_of<Complex>(operands[0]);
+  const std::vector<Complex> given = values_of<Complex>(operands[0]);
+  Signal values(given.begin(), given.end());
   const size_t last = dims.size() - 1, first = dims.size() - lengths.size();
   const int sign = type == "IFFT" || type == "IRFFT" ? 1 : -1;
   if (lengths.empty() || lengths.size() > dims.size())
@@ -106,7 +110,7 @@ Literal fft(Evaluation&, const Instruction& i, Operands operands) {
     dims[last] = lengths.back();
     // The imaginary parts of the zero and the middle frequency have no meaning in a real signal.
     for (size_t row = 0; dims[last] > 0 && row < values.size() / static_cast<size_t>(dims[last]); ++row) {
-      Complex* line = values.data() + row * static_cast<size_t>(dims[last]);
+      Wide* line = values.data() + row * static_cast<size_t>(dims[last]);
       line[0] = line[0].real();
       if (dims[last] % 2 == 0) line[dims[last] / 2] = line[dims[last] / 2].real();
     }
@@ -119,7 +123,7 @@ Literal fft(Evaluation&, const Instruction& i, Operands operands) {
     }
     for (size_t d = first; d < last; ++d) transform_along(values, dims, d, sign);
   }
-  return literal_of<Complex>(i.shape(), values);
+  return literal_of<Complex>(i.shape(), std::vector<Complex>(values.begin(), values.end()));
 }
 
 }  // namespace

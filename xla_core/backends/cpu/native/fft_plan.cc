@@ -50,7 +50,7 @@ std::pair<double, double> root(int64_t k, int64_t n) {
 // 4 first, then the primes; empty when a prime above kMaxRadix is left.
 std::vector<int64_t> factors_of(int64_t n) {
   std::vector<int64_t> factors;
-  for (int64_t f : {4, 2, 3, 5, 7, 11, 13})
+  for (int64_t f : {4, 2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31})
     for (; n % f == 0; n /= f) factors.push_back(f);
   if (n != 1) factors.clear();
   return factors;

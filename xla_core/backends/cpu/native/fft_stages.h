@@ -31,6 +31,6 @@ const FftTable& fft_table_baseline();
 const FftTable& fft_table_avx2();
 const FftTable& fft_table_avx512();
 
-inline constexpr int64_t kMaxRadix = 13;
+inline constexpr int64_t kMaxRadix = 31;
 
 }  // namespace armillary::native
