@@ -4,12 +4,30 @@
 
 namespace armillary {
 
+namespace {
+
+// What the start behind an update or a completion wraps; Op::async_start when that is not in sight.
+Op started_op(const std::vector<Instruction*>& operands) {
+  const Instruction* i = operands.empty() ? nullptr : operands[0];
+  while (i != nullptr && i->is(Op::async_update) && i->num_operands() > 0) i = i->operand(0);
+  if (i == nullptr || !i->is(Op::async_start) || i->callees().empty()) return Op::async_start;
+  const Instruction* root = i->callees()[0]->root();
+  return root == nullptr ? Op::async_start : root->op();
+}
+
+}  // namespace
+
 void Parser::wrap_async(Draft& draft) {
   if (draft.op->op == Op::async_start) {
     Computation* body = async_body(draft);
     draft.attrs.set(Attr::calls, std::vector<Computation*>{body});
     return;
   }
+  const Op wrapped = started_op(draft.operands);
+  if (wrapped != Op::async_start && wrapped != draft.wrapped->op)
+    throw in_.error(draft.begin, "{}-{} needs what {}-start made, but its operand is what {}-start made",
+                    draft.wrapped->name, draft.op->op == Op::async_done ? "done" : "update",
+                    draft.wrapped->name, def(wrapped).name);
   // Updates and completions repeat the wrapped op's attributes; the start has them already.
   Attrs kept;
   for (const auto& [attr, value] : draft.attrs)

@@ -54,8 +54,9 @@ void Parser::read_opcode(Draft& draft) {
     draft.op = &def(op);
     return;
   }
-  throw in_.error(begin, "unknown op '{}'; the nearest is '{}'", word.substr(0, 60),
-                  nearest_op_name(word.substr(0, 60)));
+  const std::string nearest = nearest_op_name(word.substr(0, 60));
+  throw in_.error(begin, "unknown op '{}'{}", word.substr(0, 60),
+                  nearest.empty() ? "" : fmt::format("; the nearest is '{}'", nearest));
 }
 
 void Parser::read_operands(Scope& scope, Draft& draft) {

@@ -241,9 +241,9 @@ class LiteralReader {
   std::string bytes_;
 };
 
-// Small values that repeat. Floats of a matrix have mean zero and shrink with the number of its rows, as the initial
-// weights of a network do: products with it then keep their size, where growing ones would end in infinities, which
-// hide every error.
+// Small values that repeat. Floats of a matrix have mean zero and shrink with the number of its rows, as the
+// initial weights of a network do: products with it then keep their size, where growing ones would end in
+// infinities, which hide every error.
 void fill(Literal& literal) {
   constexpr int64_t kPeriod = 113;
   const DType d = literal.dtype();

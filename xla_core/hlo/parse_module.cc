@@ -115,6 +115,14 @@ std::optional<ProgramShape> Parser::read_signature() {
 }
 
 void Parser::check_signature(const Computation& computation, const ProgramShape& stated, size_t begin) {
+  const ProgramShape given = computation.program_shape();
+  if (stated.parameters.size() != given.parameters.size())
+    throw in_.error(begin, "computation %{} states {} parameters, but it has {}", computation.name(),
+                    stated.parameters.size(), given.parameters.size());
+  for (size_t n = 0; n < given.parameters.size(); ++n)
+    if (!same_array(stated.parameters[n], given.parameters[n]))
+      throw in_.error(begin, "computation %{} states {} for parameter {}, but it is {}", computation.name(),
+                      to_string(stated.parameters[n]), n, to_string(given.parameters[n]));
   const Shape& root = computation.root()->shape();
   if (!same_array(stated.result, root))
     throw in_.error(begin, "computation %{} states the result {}, but its root %{} is {}", computation.name(),

@@ -65,7 +65,7 @@ void check_tiles(Scanner& in) {
   in.expect('[', "after devices=");
   const Dims tiles = numbers_in(in, ']');
   const int64_t total = checked_product(tiles);
-  if (total < 0) throw user_error("tile sizes must be positive");
+  if (total < 0) throw user_error("tile sizes must be positive and cover at most 2^40 places");
   if (in.accept("<=")) return check_iota(in, total);
   Dims devices = numbers_in(in, ' ');
   if (static_cast<int64_t>(devices.size()) != total)
@@ -114,6 +114,12 @@ void check_sharding(Scanner& in) {
   }
 }
 
+void refuse_twice(Dims devices, std::string_view what) {
+  std::sort(devices.begin(), devices.end());
+  const auto twice = std::adjacent_find(devices.begin(), devices.end());
+  if (twice != devices.end()) throw user_error("device {} {}", *twice, what);
+}
+
 // {{0,1},{2,3}}, {}, [2,4]<=[4,2]T(1,0): no id twice, none negative.
 void check_groups(Scanner& in, bool pairs) {
   if (in.accept('[')) {
@@ -123,20 +129,20 @@ void check_groups(Scanner& in, bool pairs) {
   }
   if (in.peek() != '{') return;  // mesh form: the partitioner reads it
   in.expect('{', "before groups");
-  Dims ids;
+  Dims ids, targets;
   while (in.accept('{')) {
     const Dims group = numbers_in(in, '}');
     if (pairs && group.size() != 2)
       throw user_error("a source-target pair needs two devices, found {}", group.size());
-    if (!pairs) ids.insert(ids.end(), group.begin(), group.end());
+    if (pairs) targets.push_back(group[1]);
+    ids.insert(ids.end(), group.begin(), pairs ? group.begin() + 1 : group.end());
     if (!group.empty() && *std::min_element(group.begin(), group.end()) < 0)
       throw user_error("a device is negative");
     in.accept(',');
   }
   in.expect('}', "after groups");
-  std::sort(ids.begin(), ids.end());
-  const auto twice = std::adjacent_find(ids.begin(), ids.end());
-  if (twice != ids.end()) throw user_error("device {} is in two groups", *twice);
+  refuse_twice(std::move(ids), pairs ? "sends twice" : "is in two groups");
+  refuse_twice(std::move(targets), "receives twice");
 }
 
 }  // namespace

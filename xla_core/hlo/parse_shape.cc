@@ -1,4 +1,6 @@
 // Shapes and layouts from HLO text: f32[2,<=8,?]{1,0:T(8,128)S(3)}, tuples of them, tokens.
+#include <algorithm>
+
 #include "xla_core/hlo/parse_parts.h"
 #include "xla_core/hlo/text.h"
 
@@ -25,8 +27,8 @@ Dims read_tile(Scanner& in) {
   Dims tile;
   do {
     tile.push_back(in.accept('*') ? Layout::kCombineDim : in.integer("a tile size or *"));
-    if (tile.back() < 0 && tile.back() != Layout::kCombineDim)
-      throw in.error(in.position(), "expected a tile size, found a negative number");
+    if (tile.back() < 1 && tile.back() != Layout::kCombineDim)
+      throw in.error(in.position(), "expected a tile size of at least 1, found {}", tile.back());
   } while (in.accept(','));
   in.expect(')', "after a tile");
   return tile;
@@ -102,6 +104,15 @@ void read_dimension(Scanner& in, Shape& shape, bool& any_dynamic) {
   any_dynamic |= bounded;
 }
 
+// Its bytes can be counted, so that nobody behind needs to fear an overflow.
+void check_size(Scanner& in, size_t begin, const Shape& shape) {
+  try {
+    shape.byte_size();
+  } catch (const Error& e) {
+    throw Error(e.kind(), in.where(begin), e.message());
+  }
+}
+
 Shape read_array(Scanner& in) {
   const size_t begin = in.next_position();
   const std::string_view word = in.identifier("a shape");
@@ -117,6 +128,8 @@ Shape read_array(Scanner& in) {
   }
   in.expect(']', "after the dimensions");
   if (!any_dynamic) shape.dynamic.clear();
+  const bool bounded = std::find(shape.dims.begin(), shape.dims.end(), Shape::kUnbounded) == shape.dims.end();
+  if (shape.is_array() && bounded) check_size(in, begin, shape);
   if (!shape.is_array() && !shape.dims.empty()) throw in.error(begin, "expected no dimensions in {}[]", word);
   if (at_layout(in)) {
     Layout layout = read_layout(in, shape.rank());

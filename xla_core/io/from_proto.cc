@@ -121,8 +121,11 @@ class Reader {
   void read_instruction(proto::HloInstructionProto& p, Computation& c, int64_t parameters,
                         InstructionById& by_id) {
     const OpDef* row = op_from_name(p.opcode());
-    if (row == nullptr)
-      throw user_error("unknown op {}, did you mean {}?", p.opcode(), nearest_op_name(p.opcode()));
+    if (row == nullptr) {
+      const std::string nearest = nearest_op_name(p.opcode());
+      throw user_error("unknown op {}{}", p.opcode(),
+                       nearest.empty() ? "" : fmt::format(", did you mean {}?", nearest));
+    }
     resolve_payload(p);
     std::vector<Instruction*> operands;
     for (int64_t id : p.operand_ids()) operands.push_back(by_id.at(id));
