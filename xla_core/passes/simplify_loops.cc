@@ -13,15 +13,36 @@
 namespace armillary {
 namespace {
 
-// A computation that two instructions call cannot be edited for one of them.
-void own_callees(Module& module) {
-  std::unordered_set<const Computation*> seen;
-  for (Computation* c : module.reachable())
+constexpr int64_t kRoom = 1000;  // instructions that copies may add to any module; beyond, as many as it has
+
+// A computation that two instructions call cannot be edited for one of them: every loop gets its own, the
+// loops inside the copies too. Returns what stays shared because the copies would grow beyond measure.
+std::unordered_set<const Computation*> own_callees(Module& module) {
+  std::unordered_set<const Computation*> seen, shared;
+  std::vector<Computation*> work = module.reachable();
+  for (const Computation* c : work)
+    for (const Instruction* i : c->instructions())
+      if (!i->is(Op::while_))
+        for (const Computation* callee : i->callees()) seen.insert(callee);
+  for (int64_t room = kRoom + module.instruction_count(); !work.empty();) {
+    const Computation* c = work.back();
+    work.pop_back();
     for (Instruction* i : c->instructions()) {
       if (!i->is(Op::while_)) continue;
-      for (Computation* callee : i->callees())
-        if (!seen.insert(callee).second) i->replace_callee(callee, module.clone_computation(*callee));
+      for (Computation* callee : i->callees()) {
+        if (seen.insert(callee).second) continue;
+        if ((room -= callee->size()) < 0) {
+          shared.insert(callee);
+          continue;
+        }
+        Computation* own = module.clone_computation(*callee);
+        i->replace_callee(callee, own);
+        seen.insert(own);
+        work.push_back(own);
+      }
     }
+  }
+  return shared;
 }
 
 void replace_by_call(Instruction* i, Computation* callee, std::vector<Instruction*> operands) {
@@ -135,11 +156,17 @@ bool simplify_one(Instruction* i, const PassContext& context) {
 }  // namespace
 
 bool simplify_loops(Module& module, const PassContext& context) {
-  own_callees(module);
+  const std::unordered_set<const Computation*> shared = own_callees(module);
+  auto calls_shared = [&](const Instruction& i) {
+    const std::vector<Computation*> callees = i.callees();
+    return std::any_of(callees.begin(), callees.end(),
+                       [&](const Computation* c) { return shared.contains(c); });
+  };
   bool changed = false;
   for (Computation* computation : module.reachable())
     for (Instruction* i : computation->snapshot())
-      if (!i->dead() && i->control_predecessors().empty()) changed |= simplify_one(i, context);
+      if (!i->dead() && i->control_predecessors().empty() && !(i->is(Op::while_) && calls_shared(*i)))
+        changed |= simplify_one(i, context);
   if (changed) module.erase_unreachable_computations();
   return changed;
 }
