@@ -199,16 +199,5 @@ TEST(Client, a_chain_of_calls_that_doubles_is_judged_once_a_computation) {
   EXPECT_FALSE(module->entry()->root()->has_effect());
 }
 
-TEST(Client, several_partitions_are_refused) {
-  try {
-    Executable::compile(
-        parse("HloModule m, num_partitions=2\nENTRY e { ROOT p = f32[4] parameter(0), "
-              "sharding={devices=[2]0,1} }"));
-    FAIL();
-  } catch (const Error& e) {
-    EXPECT_EQ(e.kind(), ErrorKind::kUnsupported) << e.what();
-  }
-}
-
 }  // namespace
 }  // namespace armillary

@@ -51,13 +51,6 @@ PassContext make_context(const CompileOptions& options, Dumper& dumper) {
   return context;
 }
 
-bool has_shardings(const Module& m) {
-  for (const Computation* c : m.reachable())
-    for (const Instruction* i : c->instructions())
-      if (i->has(Attr::sharding)) return true;
-  return false;
-}
-
 void check_can_run(const Module& m, const Target& target) {
   for (const Computation* c : m.control_computations())
     for (const Instruction* i : c->instructions()) {
@@ -79,7 +72,8 @@ void optimise(Module& m, const Target& target, const CompileOptions& options, co
   register_all_passes();
   stage(Stage::kParsed, "inline-calls,dce", "inline");
   stage(Stage::kExpanded, "expand", "expand");
-  if (options.optimise) stage(Stage::kExpanded, kSimplify, "simplification");
+  stage(Stage::kPartitioned, "spmd-partition", "partition");
+  if (options.optimise) stage(Stage::kPartitioned, kSimplify, "simplification");
   stage(Stage::kLaidOut, "layout", "layout");
   if (options.optimise) stage(Stage::kLaidOut, kSimplify, "post-layout");
   if (options.optimise) stage(Stage::kFused, "remove-barriers,simplify-tuples,dce,fusion,cse,dce", "fusion");
@@ -95,9 +89,6 @@ Compiled compile(std::unique_ptr<Module> module, const CompileOptions& options) 
   out.module = std::move(module);
   Module& m = *out.module;
   verify(m);
-  if (m.num_partitions > 1 && has_shardings(m))
-    throw unsupported_error("{}: num_partitions={}: a program cannot be partitioned over several devices yet",
-                            m.name(), m.num_partitions);
   Dumper dumper(next_module_number(), m.name());
   dumper.dump("before_optimizations", [&](DumpFormat f) { return content(m, f); });
   PassContext context = make_context(options, dumper);

@@ -5,6 +5,7 @@
 #include "xla_core/fusion/fusion.h"
 #include "xla_core/layout/layout.h"
 #include "xla_core/schedule/schedule.h"
+#include "xla_core/spmd/partition.h"
 
 namespace armillary {
 
@@ -24,6 +25,9 @@ const Target& target_from_name(std::string_view name) {
 
 void register_all_passes() {
   static const std::vector<PassRow> rows = {
+      {"spmd-partition",
+       "Turns a program over whole arrays with shardings into the program of one device with collectives.",
+       partition},
       {"layout", "Gives every array a row-major layout and writes out bitcasts between others.",
        [](Module& m, const PassContext&) { return assign_layouts(m); }},
       {"fusion",

@@ -1,9 +1,10 @@
 #include "xla_core/hlo/device_groups.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
-#include <string>
 
+#include "xla_core/hlo/mesh.h"
 #include "xla_core/hlo/module.h"
 #include "xla_core/hlo/scanner.h"
 
@@ -49,98 +50,38 @@ std::vector<DeviceList> read_iota(Scanner& in) {
   return cut(order, shape[0], shape[1]);
 }
 
-// Axes of a mesh, and from them the ids of its devices with the chosen axes running fastest.
-struct Mesh {
-  std::vector<std::string> names;
-  DeviceList sizes;
-  DeviceList ids;
-};
-
-Mesh read_mesh(Scanner& in) {
-  Mesh mesh;
-  in.expect("mesh", "to name a mesh");
-  in.expect('[', "to open the axes of a mesh");
-  int64_t devices = 1;
-  while (!in.accept(']')) {
-    in.expect('\'', "before the name of an axis");
-    mesh.names.emplace_back(in.identifier("the name of an axis"));
-    in.expect('\'', "after the name of an axis");
-    in.expect('=', "after the name of an axis");
-    const size_t at = in.position();
-    mesh.sizes.push_back(in.integer("the size of an axis"));
-    if (mesh.sizes.back() < 1 || mesh.sizes.back() > kMostDevices / devices)
-      throw in.error(at, "a mesh of more than {} devices", kMostDevices);
-    devices *= mesh.sizes.back();
-    if (in.peek() != ']') in.expect(',', "between axes");
-  }
-  if (in.accept(',')) {
-    in.expect("device_ids=", "after the axes of a mesh");
-    in.expect('(', "to open the device ids");
-    if (in.peek() == '[') {
-      mesh.ids = read_device_order(in, false);
-      in.expect(')', "to close the device ids");
-    } else {
-      mesh.ids = read_ints(in, ')');
-    }
-  } else {
-    mesh.ids.resize(devices);
-    std::iota(mesh.ids.begin(), mesh.ids.end(), 0);
-  }
-  if (static_cast<int64_t>(mesh.ids.size()) != devices)
-    throw in.error(in.position(), "a mesh of {} devices has {} ids", devices, mesh.ids.size());
-  return mesh;
-}
-
-// 'x', or 'x':(2)4 for the part of size 4 that has a part of size 2 before it: the axis is cut in up to
-// three.
-void read_axis(Scanner& in, Mesh& mesh, std::vector<std::string>& chosen) {
-  in.expect('\'', "before the name of an axis");
-  const size_t at = in.position();
-  const std::string name(in.identifier("the name of an axis"));
-  in.expect('\'', "after the name of an axis");
-  if (!in.accept(':')) return chosen.push_back(name);
-  in.expect('(', "to open the pre-size");
-  const int64_t before = in.integer("a pre-size");
-  in.expect(')', "to close the pre-size");
-  const int64_t size = in.integer("the size of a part of an axis");
-  const auto found = std::find(mesh.names.begin(), mesh.names.end(), name);
-  if (found == mesh.names.end()) throw in.error(at, "the mesh has no axis '{}'", name);
-  const auto k = found - mesh.names.begin();
-  if (before < 1 || size < 1 || mesh.sizes[k] % (before * size) != 0)
-    throw in.error(at, "axis '{}' of size {} has no part ({}){}", name, mesh.sizes[k], before, size);
-  const int64_t after = mesh.sizes[k] / before / size;
-  const std::string part = name + "/" + std::to_string(before);
-  mesh.sizes[k] = after;
-  mesh.sizes.insert(mesh.sizes.begin() + k, {before, size});
-  mesh.names.insert(mesh.names.begin() + k, {name + "/0", part});
-  chosen.push_back(part);
-}
-
+// The axes named, in the order given, number the ranks; devices that differ on others are in other groups.
 std::vector<DeviceList> read_mesh_groups(Scanner& in) {
-  Mesh mesh = read_mesh(in);
-  std::vector<std::string> chosen;
+  const Mesh mesh = read_hlo_mesh(in);
+  std::vector<AxisPart> axes;
+  int64_t size = 1;
+  const size_t at = in.next_position();
   in.expect('{', "to open the axes of the groups");
   while (!in.accept('}')) {
-    read_axis(in, mesh, chosen);
+    axes.push_back(read_axis(in, mesh, '\''));
+    size *= axes.back().size;
     if (in.peek() != '}') in.expect(',', "between axes");
   }
-  // The axes that are not chosen number the groups; the chosen ones, in the order given, the ranks.
-  std::vector<int64_t> order;
-  for (size_t a = 0; a < mesh.names.size(); ++a)
-    if (std::find(chosen.begin(), chosen.end(), mesh.names[a]) == chosen.end())
-      order.push_back(static_cast<int64_t>(a));
-  int64_t size = 1;
-  for (const std::string& name : chosen) {
-    const auto found = std::find(mesh.names.begin(), mesh.names.end(), name);
-    if (found == mesh.names.end()) throw in.error(in.position(), "the mesh has no axis '{}'", name);
-    order.push_back(found - mesh.names.begin());
-    size *= mesh.sizes[order.back()];
+  std::map<int64_t, DeviceList> groups;  // by the position of their first member
+  for (size_t position = 0; position < mesh.devices.size(); ++position) {
+    auto first = static_cast<int64_t>(position);
+    int64_t rank = 0;
+    for (const AxisPart& a : axes) {
+      const int64_t here = coordinate(mesh, static_cast<int64_t>(position), a);
+      first -= here * stride(mesh, a);
+      rank = rank * a.size + here;
+    }
+    DeviceList& group = groups[first];
+    group.resize(size, -1);
+    group[rank] = mesh.devices[position];
   }
-  if (order.size() != mesh.sizes.size()) throw in.error(in.position(), "an axis of the groups comes twice");
-  const DeviceList positions = transposed_iota(mesh.sizes, order);
-  DeviceList ids;
-  for (int64_t p : positions) ids.push_back(mesh.ids[p]);
-  return cut(ids, static_cast<int64_t>(ids.size()) / size, size);
+  std::vector<DeviceList> out;
+  for (auto& [first, group] : groups) {
+    if (std::find(group.begin(), group.end(), -1) != group.end())
+      throw in.error(at, "an axis of the groups comes twice");
+    out.push_back(std::move(group));
+  }
+  return out;
 }
 
 }  // namespace

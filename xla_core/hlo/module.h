@@ -137,6 +137,9 @@ class Module {
   int64_t num_partitions = 1;
   std::vector<InputOutputAlias> aliases;
   std::vector<BufferDonor> donors;
+  // How the result's leaves are cut over the partitions, as `sharding` would say it; parameters say it
+  // themselves. Empty before partitioning, and on one device.
+  std::string result_sharding;
   std::optional<ProgramShape> entry_layout;  // entry_computation_layout, with layouts
   std::string frontend_attributes;           // braces included, verbatim; empty when absent
   std::vector<std::pair<std::string, std::string>>

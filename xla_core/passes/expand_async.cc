@@ -22,10 +22,18 @@ Instruction* expand_copy_done(Instruction* done) {
 
 // Custom calls that only say where a value should live, or how it is sharded.
 Instruction* expand_annotation(Instruction* i) {
-  static constexpr std::string_view kTargets[] = {
-      "Sharding",         "SPMDFullToShardShape", "SPMDShardToFullShape", "annotate_device_placement",
-      "LayoutConstraint", "MoveToHost",           "MoveToDevice",         "xla.sdy.FuncResultSharding",
-      "PinToDevice",      "PinToDeviceSram"};
+  static constexpr std::string_view kTargets[] = {"Sharding",
+                                                  "SPMDFullToShardShape",
+                                                  "SPMDShardToFullShape",
+                                                  "annotate_device_placement",
+                                                  "LayoutConstraint",
+                                                  "MoveToHost",
+                                                  "MoveToDevice",
+                                                  "xla.sdy.FuncResultSharding",
+                                                  "xla.sdy.GlobalToLocalShape",
+                                                  "xla.sdy.LocalToGlobalShape",
+                                                  "PinToDevice",
+                                                  "PinToDeviceSram"};
   const std::string& target = i->attrs().text(Attr::custom_call_target);
   bool known = std::find(std::begin(kTargets), std::end(kTargets), target) != std::end(kTargets);
   bool same = i->num_operands() == 1 && i->operand(0)->shape().compatible(i->shape());

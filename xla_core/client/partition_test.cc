@@ -1,0 +1,182 @@
+// A partitioned program, run on its devices, against the same program on one device.
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "xla_core/base/error.h"
+#include "xla_core/client/client.h"
+#include "xla_core/hlo/text.h"
+#include "xla_core/spmd/mesh.h"
+
+namespace armillary {
+namespace {
+
+// The part of a whole array that a device holds.
+Literal tile_of(const Literal& whole, const Sharding& s, int64_t device) {
+  Literal out(s.local(whole.shape()));
+  const Dims tile = s.coordinates(device);
+  const int64_t size = byte_size(whole.shape().dtype);
+  for (int64_t n = 0; n < out.size(); ++n) {
+    int64_t rest = n, from = 0, stride = 1;
+    for (size_t d = s.tiles.size(); d-- > 0;) {
+      const int64_t extent = out.shape().dims[d];
+      from += (rest % extent + tile[d] * extent) * stride;
+      stride *= whole.shape().dims[d];
+      rest /= extent;
+    }
+    std::memcpy(out.bytes() + n * size, whole.bytes() + from * size, static_cast<size_t>(size));
+  }
+  return out;
+}
+
+std::vector<Sharding> read_shardings(const std::string& text, const Shape& shape, int64_t devices) {
+  std::vector<int64_t> ranks;
+  for (const Shape* leaf : leaves_of(shape)) ranks.push_back(static_cast<int64_t>(leaf->dims.size()));
+  std::vector<Sharding> out;
+  for (const Annotation& a : parse_sharding(text, ranks, devices)) out.push_back(a.sharding);
+  return out;
+}
+Sharding sharding_of(const Instruction* parameter, int64_t devices) {
+  return read_shardings(parameter->attrs().raw(Attr::sharding), parameter->shape(), devices)[0];
+}
+std::vector<Sharding> result_shardings(const Module& m) {
+  return read_shardings(m.result_sharding, m.entry()->root()->shape(), m.num_partitions);
+}
+
+Literal counting(const Shape& shape) {
+  Literal out(shape);
+  for (int64_t k = 0; k < out.size(); ++k)
+    reinterpret_cast<float*>(out.bytes())[k] = 0.25F * static_cast<float>(k * 7 % 13) - 1;
+  return out;
+}
+
+// Runs both; `results` are the shardings the program ends up with.
+void expect_same(const std::string& header, const std::string& body, int64_t devices,
+                 std::vector<std::string> results) {
+  auto whole_module = parse("HloModule m" + header + "\n" + body);
+  const auto one = Executable::compile(std::move(whole_module));
+  std::vector<Argument> arguments;
+  for (const Shape& s : one->program().parameter_shapes) arguments.push_back({counting(s), false});
+  const std::vector<Literal> expected = one->execute(arguments);
+
+  auto module = parse("HloModule m, num_partitions=" + std::to_string(devices) + header + "\n" + body);
+  const auto many = Executable::compile(std::move(module));
+  std::vector<std::vector<Argument>> cut(devices);
+  const auto& parameters = many->module().entry()->parameters();
+  for (size_t p = 0; p < parameters.size(); ++p)
+    for (int64_t d = 0; d < devices; ++d)
+      cut[d].push_back({tile_of(arguments[p].value, sharding_of(parameters[p], devices), d), false});
+  const auto got = many->execute_on_devices(cut);
+  const std::vector<Sharding> sharded = result_shardings(many->module());
+  ASSERT_EQ(sharded.size(), results.size());
+  for (size_t r = 0; r < results.size(); ++r) {
+    EXPECT_EQ(to_string(sharded[r]), results[r]) << many->as_text();
+    for (int64_t d = 0; d < devices; ++d) {
+      const Literal want = tile_of(expected[r], sharded[r], d);
+      ASSERT_EQ(got[d][r].shape().dims, want.shape().dims);
+      for (int64_t k = 0; k < want.size(); ++k)
+        ASSERT_NEAR(reinterpret_cast<const float*>(got[d][r].bytes())[k],
+                    reinterpret_cast<const float*>(want.bytes())[k], 1e-5)
+            << "device " << d << " result " << r << " element " << k << "\n"
+            << many->as_text();
+    }
+  }
+}
+
+TEST(Partition, ElementwiseWorksOnTiles) {
+  expect_same("", R"(ENTRY e {
+    x = f32[4,6] parameter(0), sharding={devices=[2,2]<=[4]}
+    y = f32[4,6] parameter(1), sharding={replicated}
+    two = f32[] constant(2)
+    b = f32[4,6] broadcast(two), dimensions={}
+    s = f32[4,6] sine(x)
+    m = f32[4,6] multiply(s, b)
+    ROOT a = f32[4,6] add(m, y) })",
+              4, {"{devices=[2,2]0,1,2,3}"});
+}
+
+TEST(Partition, DotTransposeReduceAndBroadcast) {
+  expect_same("", R"(
+  add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }
+  ENTRY e {
+    x = f32[4,6] parameter(0), sharding={devices=[4,1]<=[4]}
+    w = f32[6,8] parameter(1), sharding={devices=[1,4]<=[4]}
+    d = f32[4,8] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+    t = f32[8,4] transpose(d), dimensions={1,0}
+    zero = f32[] constant(0)
+    r = f32[4] reduce(d, zero), dimensions={1}, to_apply=add
+    b = f32[3,4] broadcast(r), dimensions={1}
+    q = f32[8] reduce(d, zero), dimensions={0}, to_apply=add
+    ROOT all = (f32[8,4], f32[3,4], f32[8]) tuple(t, b, q) })",
+              4, {"{devices=[1,4]0,1,2,3}", "{devices=[1,4]0,1,2,3}", "{replicated}"});
+}
+
+TEST(Partition, BatchesOfADotStayTogether) {
+  expect_same("", R"(ENTRY e {
+    x = f32[4,2,6] parameter(0), sharding={devices=[2,1,1,2]<=[2,2]T(1,0) last_tile_dim_replicate}
+    w = f32[4,6,8] parameter(1)
+    ROOT d = f32[4,2,8] dot(x, w), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={1} })",
+              4, {"{devices=[2,1,1,2]0,2,1,3 last_tile_dim_replicate}"});
+}
+
+TEST(Partition, WishedResults) {
+  expect_same("", R"(ENTRY e {
+    x = f32[4,8] parameter(0), sharding={devices=[2,2]<=[4]}
+    n = f32[4,8] negate(x)
+    r = f32[32] reshape(n)
+    ROOT all = (f32[4,8], f32[32]) tuple(n, r), sharding={{replicated}, {devices=[4]3,2,1,0}} })",
+              4, {"{replicated}", "{devices=[4]3,2,1,0}"});
+}
+
+constexpr const char* kMesh = R"(, frontend_attributes={xla.sdy.meshes={mesh = #sdy.mesh<["a"=2, "b"=2]>}})";
+
+TEST(Partition, ConstraintsThatAreOpenAreNone) {
+  expect_same(kMesh, R"(ENTRY e {
+    x = f32[4,8] parameter(0), sharding={devices=[2,2]<=[4]}
+    c = f32[4,8] custom-call(x), custom_call_target="Sharding", sharding={replicated}, frontend_attributes={xla.sdy.sharding="#sdy.sharding_per_value<[<@mesh, [{?}, {?}]>]>"}
+    d = f32[4,8] custom-call(x), custom_call_target="Sharding", sharding={replicated}, frontend_attributes={xla.sdy.sharding="#sdy.sharding_per_value<[<@mesh, [{}, {}]>]>"}
+    e = f32[4,8] custom-call(x), custom_call_target="Sharding", sharding={devices=[2,1,2]<=[2,2]T(1,0) last_tile_dim_replicate}, frontend_attributes={xla.sdy.sharding="#sdy.sharding_per_value<[<@mesh, [{\"b\"}, {}]>]>"}
+    ROOT all = (f32[4,8], f32[4,8], f32[4,8]) tuple(c, d, e) })",
+              4,
+              {"{devices=[2,2]0,1,2,3}", "{replicated}", "{devices=[2,1,2]0,2,1,3 last_tile_dim_replicate}"});
+}
+
+// A manual region has no meaning on one device: compared with what it says.
+TEST(Partition, ManualRegion) {
+  auto module = parse(std::string("HloModule m, num_partitions=4") + kMesh + R"(
+  add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }
+  body { p = f32[2,1] parameter(0)
+    ROOT r = f32[2,1] all-reduce(p), channel_id=1, replica_groups={{0,2},{1,3}}, use_global_device_ids=true, to_apply=add }
+  ENTRY e {
+    x = f32[4,2] parameter(0), sharding={devices=[2,2]<=[4]}
+    l = f32[2,1] custom-call(x), custom_call_target="xla.sdy.GlobalToLocalShape", custom_call_has_side_effect=true, frontend_attributes={xla.sdy.in_shardings="#sdy.sharding_per_value<[<@mesh, [{\"a\"}, {\"b\"}]>]>",xla.sdy.manual_axes="#sdy<manual_axes{\"a\", \"b\"}>"}
+    c = f32[2,1] call(l), to_apply=body, frontend_attributes={inlineable="false"}
+    ROOT g = f32[2,2] custom-call(c), custom_call_target="xla.sdy.LocalToGlobalShape", custom_call_has_side_effect=true, frontend_attributes={xla.sdy.manual_axes="#sdy<manual_axes{\"a\", \"b\"}>",xla.sdy.out_shardings="#sdy.sharding_per_value<[<@mesh, [{}, {\"b\"}]>]>"} })");
+  const auto executable = Executable::compile(std::move(module));
+  std::vector<std::vector<Argument>> arguments;
+  const Sharding cut = sharding_of(executable->module().entry()->parameter(0), 4);
+  Literal x(Shape(DType::kF32, {4, 2}));
+  for (int k = 0; k < 8; ++k) reinterpret_cast<float*>(x.bytes())[k] = static_cast<float>(k);
+  for (int64_t d = 0; d < 4; ++d) arguments.push_back({{tile_of(x, cut, d), false}});
+  const auto got = executable->execute_on_devices(arguments);
+  EXPECT_EQ(to_string(result_shardings(executable->module())[0]),
+            "{devices=[1,2,2]0,2,1,3 last_tile_dim_replicate}");
+  for (int64_t d = 0; d < 4; ++d) {
+    const auto* v = reinterpret_cast<const float*>(got[d][0].bytes());
+    EXPECT_EQ(v[0], static_cast<float>(d % 2 + (4 + d % 2)));  // rows 0 and 2
+    EXPECT_EQ(v[1], static_cast<float>(2 + d % 2 + (6 + d % 2)));
+  }
+}
+
+TEST(Partition, ShardingsThatDoNotFitAreRefused) {
+  for (const char* sharding :
+       {"{devices=[3]0,1,2}", "{devices=[2,2]<=[4]}", "{devices=[4]0,0,1,2}", "{nonsense}"})
+    EXPECT_THROW(Executable::compile(parse(std::string("HloModule m, num_partitions=4\nENTRY e { p = f32[6] "
+                                                       "parameter(0), sharding=") +
+                                           sharding + "\n ROOT r = f32[6] negate(p) }")),
+                 Error)
+        << sharding;
+}
+
+}  // namespace
+}  // namespace armillary

@@ -1,0 +1,53 @@
+// While a module is partitioned, two kinds of marks stand where values change between their whole and their
+// tiles. Everything else computes the same on every device, on whole arrays or on the device's own tile.
+#pragma once
+
+#include <unordered_map>
+#include <unordered_set>
+
+#include "xla_core/passes/build.h"
+#include "xla_core/spmd/sharding.h"
+
+namespace armillary {
+
+class Marks {
+ public:
+  explicit Marks(Module& m) : devices_(m.num_partitions) {}
+
+  int64_t devices() const { return devices_; }
+
+  // The whole array that the devices' tiles make up.
+  Instruction* join(Build& b, Instruction* tile, const Sharding& s, Shape whole);
+  // The device's tile of a whole array: what join() was given if it is one of these tiles. `s` divides it.
+  Instruction* cut(Build& b, Instruction* whole, const Sharding& s);
+
+  // Stays whole on every device, because the program says so.
+  Instruction* keep_whole(Build& b, Instruction* whole);
+  // What one device holds, on all of them; arrays in a tuple likewise.
+  Instruction* told_by(Build& b, Instruction* value, int64_t device);
+
+  // The sharding of a mark, or nullptr.
+  const Sharding* joined(const Instruction* i) const { return find(joins_, i); }
+  const Sharding* is_cut(const Instruction* i) const { return find(cuts_, i); }
+  bool is_whole(const Instruction* i) const { return wholes_.contains(i); }
+  bool is_mark(const Instruction* i) const { return joined(i) || is_cut(i) || is_whole(i); }
+
+ private:
+  using Table = std::unordered_map<const Instruction*, Sharding>;
+  static const Sharding* find(const Table& table, const Instruction* i) {
+    auto it = table.find(i);
+    return it == table.end() ? nullptr : &it->second;
+  }
+
+  int64_t devices_;
+  Table joins_, cuts_;
+  std::unordered_set<const Instruction*> wholes_;
+};
+
+// Lets joins wait: op(join(x)) becomes join(op(x)) where the op works on each tile alone.
+void sink_joins(Module& m, Marks& marks);
+
+// Writes the marks out: an all-gather, a dynamic-slice at an offset that depends on partition-id.
+void lower_marks(Module& m, Marks& marks);
+
+}  // namespace armillary
