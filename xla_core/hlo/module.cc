@@ -207,6 +207,7 @@ std::unique_ptr<Module> Module::clone() const {
   copy->aliases = aliases;
   copy->donors = donors;
   copy->entry_layout = entry_layout;
+  copy->result_sharding = result_sharding;
   copy->frontend_attributes = frontend_attributes;
   copy->other_attributes = other_attributes;
   copy->stack_frames = stack_frames;
