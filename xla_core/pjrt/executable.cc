@@ -80,7 +80,7 @@ Signature signature_of(const Module& module) {
     out.parameter_shardings.push_back(sharding_of(*p));
     out.donated.resize(out.donated.size() + leaves_of(p->shape()).size());
   }
-  out.result_sharding = sharding_of(*module.entry()->root());
+  out.result_sharding = module.result_sharding;
   for (const InputOutputAlias& a : module.aliases)
     out.donated[leaf_number(shape.parameters, a.parameter, a.parameter_index)] = true;
   for (const BufferDonor& d : module.donors)
@@ -95,12 +95,13 @@ Built::Built(Source given, const Options& read)
   module->num_partitions = options.partitions;
   verify(*module);
   name = module->name();
-  signature = signature_of(*module);
-  signature.result_memory_kinds = result_memory_kinds(source, signature.results.size());
   if (options.num_devices() == 1) forget_shardings(*module);
   cost = cost_of(*module);
   is_quick = options.num_devices() == 1 && runs_quickly(*module, cost);
+  signature = signature_of(*module);
   executable = Executable::compile(std::move(module));
+  if (options.partitions > 1) signature = signature_of(executable->module());  // of one device
+  signature.result_memory_kinds = result_memory_kinds(source, signature.results.size());
 }
 
 const std::string& Built::optimized_program() const {
