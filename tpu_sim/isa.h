@@ -203,4 +203,8 @@ MatmulBlocks choose_blocks(const Matmul& matmul, const Chip& chip);
 // to its tile.
 FusedLoop matmul_loop(const Matmul& matmul, const MatmulBlocks& blocks);
 
+// An operation without a product: all of its work as one tile, cut into as many equal ones as take the least
+// time and fit VMEM (budget in bytes; 0: all of the device's).
+FusedLoop stream_loop(const Tile& whole, const Chip& chip, int64_t vmem_budget = 0);
+
 }  // namespace armillary::sim

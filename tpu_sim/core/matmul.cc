@@ -1,6 +1,7 @@
 // How a matrix product is cut into blocks that pass through VMEM.
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "tpu_sim/core/price.h"
 #include "tpu_sim/core/units.h"
@@ -28,12 +29,19 @@ struct Padded {
 };
 
 constexpr int64_t kLargestExtent = int64_t{1} << 32;
+constexpr double kLargestArray = 0x1p50;  // elements; padding and buffers stay below 2^63 bytes
 
 Padded pad(const Matmul& p) {
   for (int64_t extent : {p.m, p.n, p.k, p.batch}) {
     if (extent < 1 || extent > kLargestExtent) {
       throw user_error("a product of {} x {} x {} x {}: extents must be from 1 to {}", p.batch, p.m, p.n, p.k,
                        kLargestExtent);
+    }
+  }
+  for (const auto& [x, y] : {std::pair(p.m, p.k), {p.k, p.n}, {p.m, p.n}}) {
+    if (static_cast<double>(p.batch) * static_cast<double>(x) * static_cast<double>(y) > kLargestArray) {
+      throw user_error("a product of {} x {} x {} x {}: its arrays are larger than can be simulated", p.batch,
+                       p.m, p.n, p.k);
     }
   }
   const int64_t sublanes = std::max(hardware_tile(p.operand).sublanes, hardware_tile(p.result).sublanes);

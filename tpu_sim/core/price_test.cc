@@ -104,6 +104,21 @@ TEST(Matmuls, blocks_fit_vmem_cover_the_product_and_move_what_they_must) {
   }
 }
 
+TEST(Streams, are_cut_into_tiles_that_fit_and_hide_each_others_way) {
+  const Device d(v6e());
+  Tile whole{.bytes_in = 1 << 30, .bytes_out = 1 << 30};
+  whole.vector[0] = 1 << 28;
+  const FusedLoop loop = stream_loop(whole, v6e());
+  EXPECT_GT(loop.tiles, 16);
+  EXPECT_LE(loop.vmem_bytes, d.vmem_bytes);
+  EXPECT_NEAR(static_cast<double>(price(loop, d).duration),
+              static_cast<double>(hbm_ticks(int64_t{2} << 30, 0, d)), 1e8);
+  EXPECT_EQ(stream_loop({.bytes_in = 4096, .bytes_out = 4096}, v6e()).tiles, 1);
+  EXPECT_EQ(stream_loop({}, v6e()).tiles, 1);
+  EXPECT_LE(stream_loop(whole, v6e(), 1 << 16).vmem_bytes, 1 << 16);
+  EXPECT_THROW(stream_loop({.bytes_in = -1}, v6e()), Error);
+}
+
 TEST(Matmuls, a_smaller_budget_makes_smaller_blocks_and_none_is_refused) {
   Matmul p{.m = 8192, .n = 8192, .k = 8192, .vmem_budget = 16 << 20};
   EXPECT_LE(matmul_loop(p, choose_blocks(p, v6e())).vmem_bytes, 16 << 20);

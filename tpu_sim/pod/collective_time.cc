@@ -116,44 +116,66 @@ class BoxTime {
 };
 
 // Messages between devices, all at once: over the links, between the cores of a chip, between slices.
-CollectiveTime message_time(const DevicePairs& pairs, int64_t bytes, const Pod& pod) {
-  CollectiveTime time;
-  std::vector<std::vector<Message>> of_slice(pod.slices);
-  std::vector<int64_t> leaving(pod.devices());  // by host
-  const int on_host = static_cast<int>(pod.chip["chips_per_host"]);
-  bool between_cores = false;
-  int64_t busiest_host = 0;
-  for (const auto& [from, to] : pairs) {
-    const Place a = place_of(from, pod), b = place_of(to, pod);
-    if (bytes == 0 || from == to) continue;
-    if (a.slice != b.slice) {
-      const int host = (a.slice * pod.torus.chips() + a.chip) / on_host;
-      busiest_host = std::max(busiest_host, ++leaving[host]);
-    } else if (a.chip == b.chip) {
-      between_cores = true;
-    } else {
-      of_slice[a.slice].push_back({a.chip, b.chip, bytes});
+class MessageTime {
+ public:
+  MessageTime(const DevicePairs& pairs, int64_t bytes, const Pod& pod)
+      : bytes_(bytes), pod_(pod), on_torus_(pod.slices), leaving_(pod.devices()) {
+    for (const auto& [from, to] : pairs) {
+      if (bytes > 0 && from != to) add(place_of(from, pod), place_of(to, pod));
     }
   }
-  if (busiest_host > 0) {
-    time.resources |= kDcn;
-    const double speed = pod.chip["dcn_bytes_per_s"] / kTicksPerSecond;
-    time.transfer =
-        to_ticks(as_double(bytes) * as_double(busiest_host) / speed + pod.chip["dcn_latency_ns"] * 1e3);
+
+  CollectiveTime operator()() {
+    if (busiest_host_ > 0) {
+      take(kDcn, as_double(bytes_) * as_double(busiest_host_), pod_.chip["dcn_bytes_per_s"],
+           pod_.chip["dcn_latency_ns"]);
+    }
+    if (between_cores_)
+      take(kCoreLink, as_double(bytes_), pod_.chip["core_link_bytes_per_s"], pod_.chip["ici_hop_ns"]);
+    for (const std::vector<Message>& messages : on_torus_) {
+      if (messages.empty()) continue;
+      time_.transfer =
+          std::max(time_.transfer, simulate_messages(messages, pod_.torus, link_speed(pod_.chip)));
+    }
+    if (time_.resources != 0) time_.launch = to_ticks(pod_.chip["launch_ns"] * 1e3);
+    return time_;
   }
-  if (between_cores) {
-    time.resources |= kCoreLink;
-    const double speed = pod.chip["core_link_bytes_per_s"] / kTicksPerSecond;
-    time.transfer =
-        std::max(time.transfer, to_ticks(as_double(bytes) / speed + pod.chip["ici_hop_ns"] * 1e3));
+
+ private:
+  void add(const Place& from, const Place& to) {
+    if (from.slice != to.slice) {
+      const int host =
+          (from.slice * pod_.torus.chips() + from.chip) / static_cast<int>(pod_.chip["chips_per_host"]);
+      busiest_host_ = std::max(busiest_host_, ++leaving_[host]);
+    } else if (from.chip == to.chip) {
+      between_cores_ = true;
+    } else {
+      on_torus_[from.slice].push_back({from.chip, to.chip, bytes_});
+      for (int axis = 0; axis < static_cast<int>(pod_.torus.axes.size()); ++axis) {
+        const bool goes_along =
+            pod_.torus.coordinate(from.chip, axis) != pod_.torus.coordinate(to.chip, axis);
+        if (goes_along) time_.resources |= 1u << axis;
+      }
+    }
   }
-  for (const std::vector<Message>& messages : of_slice) {
-    if (messages.empty()) continue;
-    time.resources |= (1u << pod.torus.axes.size()) - 1;
-    time.transfer = std::max(time.transfer, simulate_messages(messages, pod.torus, link_speed(pod.chip)));
+
+  void take(unsigned resource, double bytes, double bytes_per_s, double latency_ns) {
+    time_.resources |= resource;
+    time_.transfer =
+        std::max(time_.transfer, to_ticks(bytes / bytes_per_s * kTicksPerSecond + latency_ns * 1e3));
   }
-  if (time.resources != 0) time.launch = to_ticks(pod.chip["launch_ns"] * 1e3);
-  return time;
+
+  int64_t bytes_;
+  const Pod& pod_;
+  CollectiveTime time_;
+  std::vector<std::vector<Message>> on_torus_;  // of each slice
+  std::vector<int64_t> leaving_;                // messages between slices, by host
+  int64_t busiest_host_ = 0;
+  bool between_cores_ = false;
+};
+
+CollectiveTime message_time(const DevicePairs& pairs, int64_t bytes, const Pod& pod) {
+  return MessageTime(pairs, bytes, pod)();
 }
 
 // Everybody sends to the member `shift` further in the group, round its end.

@@ -121,6 +121,36 @@ TEST(Timelines, collectives_that_share_links_wait_for_each_other_and_others_do_n
   EXPECT_NEAR(both(0, 0), launch + 2 * x, kClose);
 }
 
+TEST(Timelines, permutes_along_different_axes_go_at_once) {
+  const Pod pod = parse_pod("v5e:4x4");
+  const auto shift = [](int by) {
+    DevicePairs pairs;
+    for (int d = 0; d < 16; ++d) pairs.emplace_back(d, by == 4 ? (d + 4) % 16 : d / 4 * 4 + (d + 1) % 4);
+    return pairs;
+  };
+  const auto time = [&](int first, int second) {
+    return simulate(
+               {{permute(0, 1 << 26, shift(first)), permute(1, 1 << 26, shift(second)), wait(0), wait(1)}},
+               pod)
+        .seconds;
+  };
+  EXPECT_NEAR(time(1, 1), 2 * time(1, 4), 1e-5);
+}
+
+// Each command brings its own copy of the same list.
+TEST(Timelines, thousands_of_collectives_with_long_lists_are_cheap) {
+  const Pod pod = parse_pod("v6e:16x16");
+  DeviceGroups rows(16);
+  for (int d = 0; d < 256; ++d) rows[d / 16].push_back(d);
+  Program program;
+  for (int i = 0; i < 5000; ++i) {
+    program.commands.push_back(
+        start(0, CollectiveKind::kAllGather, 1 << 20, std::make_shared<const DeviceGroups>(rows)));
+    program.commands.push_back(wait(0));
+  }
+  EXPECT_GT(simulate(program, pod).seconds, 0);
+}
+
 TEST(Timelines, a_prefetch_gets_the_memory_that_the_core_leaves) {
   const Pod pod = parse_pod("v6e:1x1");
   const Command dot = matmul(8192, 8192, 8192, pod.chip);

@@ -13,6 +13,28 @@ namespace {
 
 constexpr int kDeepest = 1000;  // loops within loops
 
+// Of equal lists the first one; a program may have thousands of copies of a few.
+template <class List>
+class Distinct {
+ public:
+  const List* canonical(const List* list) {
+    if (!list) return nullptr;
+    const auto [known, is_new] = known_.try_emplace(list, list);
+    if (!is_new) return known->second;
+    const auto same = std::ranges::find_if(lists_, [&](const List* other) { return *other == *list; });
+    if (same == lists_.end()) {
+      lists_.push_back(list);
+    } else {
+      known->second = *same;
+    }
+    return known->second;
+  }
+
+ private:
+  std::unordered_map<const List*, const List*> known_;
+  std::vector<const List*> lists_;
+};
+
 class Builder {
  public:
   explicit Builder(const Pod& pod) : pod_(pod), device_(pod.chip) {}
@@ -54,7 +76,8 @@ class Builder {
 
   // Layers start the same collectives over and over.
   void fill(Step& step, const CollectiveStart& what) {
-    const auto key = std::tuple(what.kind, what.bytes, what.groups.get(), what.pairs.get());
+    const auto key = std::tuple(what.kind, what.bytes, groups_.canonical(what.groups.get()),
+                                pairs_.canonical(what.pairs.get()));
     auto found = collectives_.find(key);
     if (found == collectives_.end()) {
       found = collectives_.emplace(key, collective_time(what, pod_)).first;
@@ -110,6 +133,8 @@ class Builder {
   const Device device_;
   std::unordered_map<std::string, int> labels_;
   std::map<Key, CollectiveTime> collectives_;
+  Distinct<DeviceGroups> groups_;
+  Distinct<DevicePairs> pairs_;
   int depth_ = 0;
 };
 
