@@ -188,6 +188,11 @@ class Module:
         From the bytes of an HloModuleProto, or of an HloProto around one.
         """
     @staticmethod
+    def from_stablehlo(artifact: bytes, file: str = '') -> Module:
+        """
+        From a StableHLO portable artifact. Raises UnsupportedError for versions it does not know.
+        """
+    @staticmethod
     def parse(text: str, file: str = '', fill_elided_constants: bool = False) -> Module:
         """
         From HLO text; `file` is named in messages. Raises UserError with line and column.

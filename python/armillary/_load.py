@@ -58,7 +58,7 @@ def _load_text(text: str, file: str) -> _core.Module:
     if "\n" not in text and len(text) < _LONGEST_PATH and _looks_like_path(text):
         return _load_file(text)
     if _stablehlo.is_mlir_text(text):
-        return _core.Module.from_proto(_stablehlo.to_hlo_proto(text, file), file)
+        return _stablehlo.to_module(text, file)
     return _core.Module.parse(text, file)
 
 
@@ -71,11 +71,11 @@ def _looks_like_path(text: str) -> bool:
 
 def _load_bytes(data: bytes, file: str) -> _core.Module:
     if _stablehlo.is_bytecode(data):
-        return _core.Module.from_proto(_stablehlo.to_hlo_proto(data, file), file)
+        return _stablehlo.to_module(data, file)
     if _is_text(data):
         text = data.decode()
         if _stablehlo.is_mlir_text(text):
-            return _core.Module.from_proto(_stablehlo.to_hlo_proto(text, file), file)
+            return _stablehlo.to_module(text, file)
         return _core.Module.parse(text, file)
     return _core.Module.from_proto(data, file)
 
@@ -95,13 +95,13 @@ def _load_object(program: Any, file: str) -> _core.Module:
     if hasattr(program, "as_serialized_hlo_module_proto"):  # an XlaComputation or an HloModule of jaxlib
         return _core.Module.from_proto(program.as_serialized_hlo_module_proto(), file)
     if hasattr(program, "compiler_ir"):  # jax.stages.Lowered
-        return load(program.compiler_ir(dialect="hlo"), file)
+        return load(program.compiler_ir(dialect="stablehlo"), file)
     if hasattr(program, "mlir_module_serialized"):  # jax.export.Exported
         return _load_bytes(program.mlir_module_serialized, file)
     if hasattr(program, "lower") and hasattr(program, "jaxpr"):  # jax.stages.Traced
         return load(program.lower(), file)
     if hasattr(program, "operation"):  # an MLIR module
-        return _load_text(str(program), file)
+        return _stablehlo.operation_to_module(program, file)
     if callable(program):
         raise user_error("a function is compiled by armillary.jit, or after jax.jit(f).lower(*arguments)")
     raise user_error(

@@ -1,9 +1,15 @@
-"""StableHLO (text, bytecode, portable artifact; chlo and mhlo in it) to HLO, through jaxlib's own converter."""
+"""StableHLO in all its forms to a Module: portable artifacts by our own reader, others made into one by jaxlib first."""
 
+import io
 import re
 from typing import Any
 
+from armillary import _core
+from armillary._core import UnsupportedError
 from armillary._errors import unsupported_error, user_error
+
+# What jaxlib is asked for; our reader knows it and its neighbours (xla_core/io/vhlo).
+_VERSION = "1.13.7"
 
 # "UNKNOWN: -:3:12: error: use of undeclared SSA value name"
 _DIAGNOSTIC = re.compile(
@@ -20,6 +26,11 @@ def is_bytecode(data: bytes) -> bool:
     return data[:4] == b"ML\xefR"
 
 
+def _is_artifact(data: bytes) -> bool:
+    """Bytecode whose producer, after a byte with the version of the format, is StableHLO."""
+    return is_bytecode(data) and data[5:16] == b"StableHLO_v"
+
+
 def is_mlir_text(text: str) -> bool:
     """The first words are MLIR's, not HLO's."""
     start = re.sub(r"\s+|//[^\n]*\n?", " ", text[:4096]).lstrip()
@@ -28,12 +39,48 @@ def is_mlir_text(text: str) -> bool:
     )
 
 
-def to_hlo_proto(program: str | bytes, file: str = "") -> bytes:
-    """The bytes of an HloModuleProto.
+def to_module(program: str | bytes, file: str = "") -> _core.Module:
+    """StableHLO text, bytecode or artifact (chlo and mhlo in it) as a Module.
 
-    Raises UserError with the converter's first complaint and its place, UnsupportedError where HLO has no words for
-    an operation or type.
+    Raises UserError with the first complaint and its place, UnsupportedError where HLO has no words for an operation
+    or type.
     """
+    if isinstance(program, bytes) and _is_artifact(program):
+        try:
+            return _core.Module.from_stablehlo(program, file)
+        except UnsupportedError as error:
+            if "bytecode version" not in str(error):
+                raise
+            return _convert(program, file)
+    artifact = _to_artifact(program)
+    if artifact is None:
+        return _convert(program, file)
+    return _core.Module.from_stablehlo(artifact, file)
+
+
+def operation_to_module(module: Any, file: str = "") -> _core.Module:
+    """An MLIR module in Python's memory."""
+    stream = io.BytesIO()
+    module.operation.write_bytecode(stream)
+    return to_module(stream.getvalue(), file)
+
+
+def _to_artifact(program: str | bytes) -> bytes | None:
+    from jaxlib import _jax
+
+    serialize: Any = _jax.mlir.serialize_portable_artifact
+    try:
+        return serialize(program, _VERSION)
+    except Exception:  # several types; the converter below says what is wrong
+        return None
+
+
+def _convert(program: str | bytes, file: str) -> _core.Module:
+    return _core.Module.from_proto(to_hlo_proto(program, file), file)
+
+
+def to_hlo_proto(program: str | bytes, file: str = "") -> bytes:
+    """The bytes of an HloModuleProto, through jaxlib's converter to HLO."""
     from jaxlib import _jax
 
     converter: Any = _jax.mlir.mlir_module_to_xla_computation

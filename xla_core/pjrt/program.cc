@@ -6,6 +6,7 @@
 #include "xla_core/io/hlo.pb.h"
 #include "xla_core/io/proto.h"
 #include "xla_core/io/shape_proto.h"
+#include "xla_core/io/vhlo/vhlo.h"
 #include "xla_core/pjrt/executable.h"
 
 namespace armillary::pjrt {
@@ -13,8 +14,11 @@ namespace {
 
 bool is_artifact(std::string_view code) { return code.starts_with("ML\xefR"); }
 
-// StableHLO, as bytes or as text, through the converter that the host brings along.
+// StableHLO artifacts by our own reader; what it does not know through the converter that the host brings
+// along.
 std::unique_ptr<Module> read_stablehlo(std::string_view code) {
+  const auto bytes = std::as_bytes(std::span(code));
+  if (is_known_stablehlo_artifact(bytes)) return from_stablehlo_artifact(bytes);
   if (!host_hooks().hlo_of_stablehlo)
     throw unsupported_error("StableHLO {} can be read only where Python is",
                             is_artifact(code) ? "bytecode" : "text");

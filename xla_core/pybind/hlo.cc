@@ -7,6 +7,7 @@
 #include "xla_core/hlo/text.h"
 #include "xla_core/hlo/verify.h"
 #include "xla_core/io/proto.h"
+#include "xla_core/io/vhlo/vhlo.h"
 #include "xla_core/pybind/arrays.h"
 #include "xla_core/pybind/bind.h"
 
@@ -197,12 +198,23 @@ std::shared_ptr<Module> module_from_proto(const py::bytes& data, const std::stri
   return module;
 }
 
+std::shared_ptr<Module> module_from_stablehlo(const py::bytes& artifact, const std::string& file) {
+  const std::string_view text = artifact;
+  py::gil_scoped_release nogil;
+  std::shared_ptr<Module> module = from_stablehlo_artifact(std::as_bytes(std::span(text)));
+  module->file = file;
+  return module;
+}
+
 void bind_module(py::module_& m) {
   py::class_<Module, std::shared_ptr<Module>>(m, "Module", "A whole HLO program.")
       .def_static("parse", &parse_module, "text"_a, "file"_a = "", "fill_elided_constants"_a = false,
                   "From HLO text; `file` is named in messages. Raises UserError with line and column.")
       .def_static("from_proto", &module_from_proto, "data"_a, "file"_a = "",
                   "From the bytes of an HloModuleProto, or of an HloProto around one.")
+      .def_static(
+          "from_stablehlo", &module_from_stablehlo, "artifact"_a, "file"_a = "",
+          "From a StableHLO portable artifact. Raises UnsupportedError for versions it does not know.")
       .def("to_text", &to_text, "operand_shapes"_a = false, "layouts"_a = true, "metadata"_a = true,
            "percent"_a = true, "max_constant_elements"_a = -1, "HLO text that XLA reads, too.")
       .def(

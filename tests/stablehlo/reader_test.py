@@ -1,0 +1,79 @@
+"""What our reader makes of an artifact is what jaxlib's converter makes of it."""
+
+import armillary as arm
+import numpy as np
+import pytest
+from armillary import _core
+from jaxlib import _jax
+
+from tests.stablehlo import artifacts
+from tests.stablehlo.structure import differences
+
+# The converter folds constants and drops what does nothing; so do these.
+SIMPLER = "fixpoint(inline-calls,fold-constants,simplify,cse,dce)"
+
+
+def converted(artifact: bytes) -> _core.Module:
+    return _core.Module.from_proto(
+        _jax.mlir.mlir_module_to_xla_computation(artifact).as_serialized_hlo_module_proto()
+    )
+
+
+@pytest.mark.parametrize("name", list(artifacts.PROGRAMS))
+def test_same_as_the_converter(name: str) -> None:
+    artifact = artifacts.artifact(artifacts.lower(name))
+    ours, theirs = _core.Module.from_stablehlo(artifact), converted(artifact)
+    ours.verify()
+    if not differences(ours, theirs):
+        return
+    found = differences(arm.run_passes(ours, SIMPLER), arm.run_passes(theirs, SIMPLER), metadata=False)
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize(
+    "version", ["0.9.0", "0.20.0", "1.0.0", "1.4.0", "1.8.0", "1.10.0", "1.15.0", "1.17.0"]
+)
+def test_versions_mean_the_same(version: str) -> None:
+    for name in ("loop", "convolutions", "pooled"):
+        lowered = artifacts.lower(name)
+        ours = _core.Module.from_stablehlo(artifacts.artifact(lowered, version))
+        pinned = _core.Module.from_stablehlo(artifacts.artifact(lowered))
+        assert not differences(ours, pinned, metadata=False)  # older places have no ends
+
+
+def test_other_versions_are_refused_in_one_line() -> None:
+    artifact = artifacts.artifact(artifacts.lower("loop"))
+    for version in (b"9.13.7", b"0.03.7"):
+        with pytest.raises(
+            arm.UnsupportedError, match=r"StableHLO_v[\d.]+ in bytecode version 6: versions"
+        ) as error:
+            _core.Module.from_stablehlo(artifact.replace(b"1.13.7", version, 1))
+        assert "\n" not in str(error.value)
+
+
+def test_results_are_the_same() -> None:
+    x = np.linspace(-2, 2, 24, dtype=np.float32).reshape(4, 6)
+    for name in ("elementwise", "dots"):
+        arguments = (x, x.T[:, :3].copy())[: len(artifacts.PROGRAMS[name][1])]
+        artifact = artifacts.artifact(artifacts.lower(name))
+        ours = arm.evaluate(_core.Module.from_stablehlo(artifact), *arguments)
+        theirs = arm.evaluate(converted(artifact), *arguments)
+        for a, b in zip(ours, theirs, strict=True):
+            np.testing.assert_array_equal(a, b)
+
+
+def test_names_and_places_come_from_the_program() -> None:
+    module = _core.Module.from_stablehlo(artifacts.artifact(artifacts.lower("donated")))
+    text = module.to_text()
+    assert module.name == "jit_donated"
+    assert "%mul = f32[3]" in text
+    assert 'op_name="jit(donated)/mul"' in text
+    assert "input_output_alias={ {0}: (0, {}, may-alias) }" in text
+
+
+def test_an_operation_without_hlo_is_named_with_its_line() -> None:
+    text = """func.func @main(%a: tensor<4x!quant.uniform<i8:f32, 1.0>>) -> tensor<4xf32> {
+        %0 = stablehlo.uniform_dequantize %a : (tensor<4x!quant.uniform<i8:f32, 1.0>>) -> tensor<4xf32>
+        return %0 : tensor<4xf32> }"""
+    with pytest.raises(arm.UnsupportedError, match="quantized types"):
+        arm.load(text)

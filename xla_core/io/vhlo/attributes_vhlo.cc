@@ -1,0 +1,232 @@
+// The VHLO dialect's attributes and types; code numbers as in StableHLO's VhloBytecode.cpp.
+#include "xla_core/io/vhlo/attributes.h"
+
+namespace armillary::vhlo {
+namespace {
+
+enum AttributeCode : uint64_t {
+  kArray = 1,
+  kBool,
+  kComparisonDirection,
+  kComparisonType,
+  kApiVersion,
+  kDictionary,
+  kFftType,
+  kFloat,
+  kInteger,
+  kOutputOperandAlias,
+  kPrecision,
+  kRngAlgorithm,
+  kRngDistribution,
+  kString,
+  kTensor,
+  kTranspose,
+  kType,
+  kBounds,
+  kAccuracyMode,
+  kAccuracy,
+};
+
+// Element types by code number; kInvalid where the code is no element.
+DType element_of(uint64_t code) {
+  switch (code) {
+    case 0:
+      return DType::kPred;
+    case 2:
+      return DType::kBF16;
+    case 3:
+      return DType::kF16;
+    case 4:
+      return DType::kF32;
+    case 5:
+      return DType::kF64;
+    case 6:
+      return DType::kF8E4M3FN;
+    case 7:
+      return DType::kF8E5M2;
+    case 10:
+      return DType::kS4;
+    case 11:
+      return DType::kS8;
+    case 12:
+      return DType::kS16;
+    case 13:
+      return DType::kS32;
+    case 14:
+      return DType::kS64;
+    case 15:
+      return DType::kU4;
+    case 16:
+      return DType::kU8;
+    case 17:
+      return DType::kU16;
+    case 18:
+      return DType::kU32;
+    case 19:
+      return DType::kU64;
+    case 27:
+      return DType::kF8E4M3FNUZ;
+    case 28:
+      return DType::kF8E5M2FNUZ;
+    case 29:
+      return DType::kF8E4M3B11FNUZ;
+    case 31:
+      return DType::kS2;
+    case 32:
+      return DType::kU2;
+    case 35:
+      return DType::kF8E4M3;
+    case 36:
+      return DType::kF8E3M4;
+    case 37:
+      return DType::kF4E2M1FN;
+    case 40:
+      return DType::kF8E8M0FNU;
+    default:
+      return DType::kInvalid;
+  }
+}
+
+enum TypeCode : uint64_t {
+  kComplexType = 1,
+  kFunctionType = 8,
+  kIndexType = 9,
+  kTensorType = 20,
+  kTensorWithEncoding = 21,
+  kTokenType = 22,
+  kTupleType = 23,
+  kQuantizedType = 24,
+  kQuantizedPerAxisType = 30,
+  kNoneType = 33,
+  kTf32Type = 34,
+};
+
+void decode_accuracy(ByteReader& in, Attributes& table, Attribute& out) {
+  out.kind = AttributeKind::kAccuracy;
+  const double atol = read_double(in), rtol = read_double(in);
+  out.reals = {atol, rtol};
+  out.other = {in.signed_varint()};
+  const Attribute* mode = table.read_attribute(in);
+  if (mode->kind != AttributeKind::kEnum) throw user_error("an accuracy whose mode is none");
+  out.number = mode->number;
+}
+
+}  // namespace
+
+void decode_vhlo(ByteReader& in, Attributes& table, Attribute& out) {
+  const uint64_t code = in.varint();
+  switch (code) {
+    case kArray:
+      out.kind = AttributeKind::kArray;
+      out.items = table.read_attributes(in);
+      return;
+    case kBool:
+      out.kind = AttributeKind::kBool;
+      out.number = in.varint() != 0;
+      return;
+    case kDictionary:
+      out.kind = AttributeKind::kDictionary;
+      for (size_t i = 0, n = in.count(); i < n; ++i) {
+        out.items.push_back(named(table.read_attribute(in)));
+        out.items.push_back(table.read_attribute(in));
+      }
+      return;
+    case kFloat:
+      out.kind = AttributeKind::kFloat;
+      out.type = table.read_type(in);
+      out.number = read_float_bits(in, *out.type);
+      return;
+    case kInteger:
+      out.kind = AttributeKind::kInteger;
+      out.type = table.read_type(in);
+      out.number = read_integer(in, *out.type);
+      return;
+    case kOutputOperandAlias:
+      out.kind = AttributeKind::kAlias;
+      out.numbers = read_signed_list(in);
+      out.number = in.signed_varint();
+      out.other = read_signed_list(in);
+      return;
+    case kString:
+      out.kind = AttributeKind::kString;
+      out.text = table.read_bytes(in);
+      return;
+    case kTensor:
+      out.kind = AttributeKind::kTensor;
+      out.type = table.read_type(in);
+      out.data = in.bytes(in.varint());
+      return;
+    case kType:
+      out.kind = AttributeKind::kType;
+      out.type = table.read_type(in);
+      return;
+    case kBounds:
+      out.kind = AttributeKind::kBounds;
+      out.numbers = read_signed_list(in);
+      return;
+    case kAccuracy:
+      return decode_accuracy(in, table, out);
+    case kComparisonDirection:
+    case kComparisonType:
+    case kApiVersion:
+    case kFftType:
+    case kPrecision:
+    case kRngAlgorithm:
+    case kRngDistribution:
+    case kTranspose:
+    case kAccuracyMode:
+      out.kind = AttributeKind::kEnum;
+      out.number = static_cast<int64_t>(in.varint());
+      return;
+    default:
+      out.kind = AttributeKind::kUnsupported;
+      return;  // an error where it is used
+  }
+}
+
+void decode_vhlo(ByteReader& in, Attributes& table, Type& out) {
+  const uint64_t code = in.varint();
+  if (const DType element = element_of(code); element != DType::kInvalid) return become_element(out, element);
+  switch (code) {
+    case kComplexType:
+      return become_complex(out, table.read_type(in));
+    case kFunctionType:
+      out.kind = TypeKind::kFunction;
+      out.items = table.read_types(in);
+      out.inputs = out.items.size();
+      for (const Type* result : table.read_types(in)) out.items.push_back(result);
+      return;
+    case kIndexType:
+      out.kind = TypeKind::kIndex;
+      return;
+    case kTensorType: {
+      Dims dims = read_signed_list(in);
+      return become_tensor(out, std::move(dims), table.read_type(in), nullptr);
+    }
+    case kTensorWithEncoding: {
+      const Attribute* encoding = table.read_attribute(in);
+      Dims dims = read_signed_list(in);
+      return become_tensor(out, std::move(dims), table.read_type(in), encoding);
+    }
+    case kTokenType:
+      out.kind = TypeKind::kToken;
+      out.shape = Shape::token();
+      return;
+    case kTupleType:
+      return become_tuple(table, out, table.read_types(in));
+    case kQuantizedType:
+    case kQuantizedPerAxisType:
+      out.kind = TypeKind::kQuantized;
+      return;
+    case kNoneType:
+      out.kind = TypeKind::kNone;
+      return;
+    case kTf32Type:
+      out.kind = TypeKind::kTf32;
+      return;
+    default:
+      throw unsupported_error("the StableHLO type with code {}", code);
+  }
+}
+
+}  // namespace armillary::vhlo
