@@ -36,6 +36,22 @@ def test_both_ends_of_the_all_gather_curve_come_back(size: int, seconds: float) 
     assert arm.sim.collective_seconds("v7x:2x2x1", "all-gather", size) == pytest.approx(seconds, rel=0.01)
 
 
+def test_between_its_ends_the_all_gather_curve_is_latency_and_bandwidth() -> None:
+    (small, first), (large, last) = ALL_GATHERS
+    slope = (last - first) / (large - small)
+    for exponent in range(21, 28):
+        expected = first + slope * ((1 << exponent) - small)
+        got = arm.sim.collective_seconds("v7x:2x2x1", "all-gather", 1 << exponent)
+        assert got == pytest.approx(expected, rel=0.02)
+
+
+def test_copies_are_the_faster_the_larger_they_are() -> None:
+    speeds = [2 * (1 << e) / arm.sim.copy_seconds("v7x", 1 << e) for e in range(12, 34)]
+    assert speeds == sorted(speeds)
+    assert speeds[0] < 0.01 * speeds[-1]
+    assert speeds[-1] == pytest.approx(7380e9 / 2 * 0.87, rel=0.001)
+
+
 def test_an_all_reduce_that_nothing_is_fitted_on() -> None:
     assert arm.sim.collective_seconds("v7x:2x2x2", "all-reduce", 4 << 30) == pytest.approx(0.0538, rel=0.1)
 

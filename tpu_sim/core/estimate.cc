@@ -2,6 +2,7 @@
 
 #include "tpu_sim/core/price.h"
 #include "tpu_sim/isa.h"
+#include "xla_core/base/error.h"
 
 namespace armillary::sim {
 namespace {
@@ -23,10 +24,11 @@ class Estimate {
   double ticks(const Wait&) const { return 0; }
   double ticks(const Loop& loop) const { return static_cast<double>(loop.trips) * (turn() + sum(loop.body)); }
   double ticks(const Conditional& conditional) const {
+    const int count = static_cast<int>(conditional.branches.size()), taken = conditional.taken;
+    if (count == 0 || taken >= count) throw user_error("a conditional takes branch {} of {}", taken, count);
     double dearest = 0;
     for (const auto& branch : conditional.branches) dearest = std::max(dearest, sum(branch));
-    if (conditional.taken >= 0) dearest = sum(conditional.branches.at(conditional.taken));
-    return turn() + dearest;
+    return turn() + (taken < 0 ? dearest : sum(conditional.branches[taken]));
   }
 
   double turn() const { return static_cast<double>(device_.tile_step); }

@@ -81,6 +81,7 @@ TEST(Estimates, loops_and_branches_add_up) {
   const Command choice{{"conditional"}, Conditional{{{}, {copy}, {copy, copy}}, -1}};
   EXPECT_NEAR(estimate_seconds(choice, v6e()), turn + 2 * once, 1e-12);
   EXPECT_EQ(estimate_seconds({{"start"}, CollectiveStart{}}, v6e()), 0);
+  EXPECT_THROW(estimate_seconds({{"conditional"}, Conditional{{{}}, 3}}, v6e()), Error);
 }
 
 TEST(Matmuls, blocks_fit_vmem_cover_the_product_and_move_what_they_must) {
