@@ -170,3 +170,27 @@ def test_a_program_runs_in_several_threads_at_once() -> None:
     for thread in threads:
         thread.join()
     assert not failures
+
+
+def test_shardings_mean_nothing_on_one_device() -> None:
+    text = """HloModule sharded
+ENTRY main {
+  a = f32[4] parameter(0), sharding={devices=[2]<=[2]}
+  b = f32[4] negate(a), sharding={devices=[2]<=[2]}
+  ROOT c = f32[4] exponential(b), sharding={replicated}
+}
+"""
+    x = np.arange(4, dtype=np.float32)
+    np.testing.assert_allclose(arm.compile(text)(x), np.exp(-x), rtol=1e-6)
+
+
+def test_random_bits_come_without_their_next_state_too() -> None:
+    text = """HloModule bits
+ENTRY main {
+  s = u64[2] parameter(0)
+  ROOT r = u32[1000] rng-bit-generator(s), algorithm=rng_default
+}
+"""
+    pair = text.replace("ROOT r = u32[1000]", "ROOT r = (u64[2], u32[1000])")
+    seed = np.array([1, 2], np.uint64)
+    np.testing.assert_array_equal(arm.compile(text)(seed), arm.compile(pair)(seed)[1])

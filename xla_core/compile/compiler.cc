@@ -51,6 +51,13 @@ PassContext make_context(const CompileOptions& options, Dumper& dumper) {
   return context;
 }
 
+// They say where values lie among several devices; one device has nothing to choose.
+void drop_shardings(Module& m) {
+  for (const Computation* c : m.computations())
+    for (Instruction* i : c->instructions())
+      if (!i->is(Op::parameter)) i->attrs().erase(Attr::sharding);
+}
+
 void check_can_run(const Module& m, const Target& target) {
   for (const Computation* c : m.control_computations())
     for (const Instruction* i : c->instructions()) {
@@ -91,6 +98,7 @@ Compiled compile(std::unique_ptr<Module> module, const CompileOptions& options) 
   verify(m);
   Dumper dumper(next_module_number(), m.name());
   dumper.dump("before_optimizations", [&](DumpFormat f) { return content(m, f); });
+  if (m.num_partitions == 1) drop_shardings(m);
   PassContext context = make_context(options, dumper);
   optimise(m, target, options, context);
   dumper.dump(std::string(target.name) + "_after_optimizations", [&](DumpFormat f) { return content(m, f); });

@@ -13,7 +13,11 @@ NativeFunction make_random_bits(const Instruction& i, FunctionTable&) {
       name == "rng_three_fry" ? native::RngAlgorithm::kThreeFry : native::RngAlgorithm::kPhilox;
   return [arrays = Arrays(i), algorithm](std::byte* const* buffers) {
     const std::vector<native::ArrayRef> bound = arrays.bound(buffers);
-    native::rng_bit_generator(algorithm, bound[0], bound[1], bound[2]);
+    if (bound.size() == 3) return native::rng_bit_generator(algorithm, bound[0], bound[1], bound[2]);
+    std::vector<std::byte> unread(static_cast<size_t>(bound[0].bytes()));  // only the bits are asked for
+    native::ArrayRef next = bound[0];
+    next.data = unread.data();
+    native::rng_bit_generator(algorithm, bound[0], next, bound[1]);
   };
 }
 
