@@ -135,6 +135,11 @@ TEST(CollectiveTimes, closed_forms_equal_every_message_for_boxes) {
             kind, 12345678, grouped(pod.devices(), pod.devices() / size, [&](int d) { return d / size; })};
         EXPECT_EQ(collective_time(c, pod).transfer, simulate_collective(c, pod).transfer)
             << topology << " " << size;
+        const int stride = pod.devices() / size;
+        const CollectiveStart far{kind, 7654321,
+                                  grouped(pod.devices(), stride, [&](int d) { return d % stride; })};
+        EXPECT_EQ(collective_time(far, pod).transfer, simulate_collective(far, pod).transfer)
+            << topology << " " << size;
       }
     }
   }

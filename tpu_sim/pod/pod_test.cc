@@ -311,6 +311,9 @@ TEST(Conditionals, the_dearest_branch_counts_unless_one_is_named) {
   };
   EXPECT_EQ(time(-1), time(1));
   EXPECT_LT(time(0), time(1));
+  const Timeline t = simulate({{{{"conditional", OpClass::kControl}, Conditional{{{small}}, 0}}}}, pod);
+  EXPECT_EQ(t.ops[0].runs, 1);
+  EXPECT_EQ(t.ops[1].runs, 1);
   EXPECT_NE(message_of([&] { time(2); }).find("takes branch 2 of 2"), std::string::npos);
 }
 

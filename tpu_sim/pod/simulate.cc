@@ -53,6 +53,7 @@ class Runner {
       if (const auto* loop = std::get_if<Loop>(&step.command->what)) {
         run_loop(step, loop->trips);
       } else if (std::holds_alternative<Conditional>(step.command->what)) {
+        ++machine_.totals().labels[step.label].runs;
         machine_.turn(step);
         run(step.bodies[0]);
       } else {
