@@ -60,3 +60,26 @@ def test_the_compilation_cache_is_used(tmp_path: Path) -> None:
 def test_unknown_options_are_refused() -> None:
     with pytest.raises(jax.errors.JaxRuntimeError, match="No such compile option: 'invalid_key'"):
         jax.jit(square, compiler_options={"invalid_key": "x"})(jnp.ones((2, 2)))
+
+
+def test_who_runs_out_of_memory_learns_what_holds_it() -> None:
+    our_devices()
+    held = jnp.ones((1000, 1000))
+    with pytest.raises(
+        jax.errors.JaxRuntimeError, match=r"(?s)RESOURCE_EXHAUSTED.*4\.0 MB *f32\[1000,1000\]"
+    ):
+        jax.jit(lambda: jnp.ones((1 << 22, 1 << 22)))().block_until_ready()
+    assert held[0, 0] == 1
+
+
+def test_recompilations_are_explained(capfd: pytest.CaptureFixture[str]) -> None:
+    import armillary
+
+    armillary.set_flags("explain_recompiles=true")
+    try:
+        doubled = jax.jit(lambda x: x * 2)
+        doubled(jnp.ones(3))
+        doubled(jnp.ones(4))
+    finally:
+        armillary.set_flags("explain_recompiles=false")
+    assert "argument 0 (x) is f32[4], and was f32[3]" in capfd.readouterr().err

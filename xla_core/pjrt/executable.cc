@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "xla_core/pjrt/recompiles.h"
+
 using namespace armillary;
 using namespace armillary::pjrt;
 
@@ -59,13 +61,18 @@ void forget_shardings(Module& module) {
     for (Instruction* i : c->instructions()) i->attrs().erase(Attr::sharding);
 }
 
+// Whoever calls Python waits for its lock anyway, and then learns at once what was raised.
+bool calls_python(const Instruction& i) {
+  return i.attrs().text(Attr::custom_call_target).find("python") != std::string::npos;
+}
+
 // A hand-over to another thread costs about this much; the rates are assumed, for one core.
 bool runs_quickly(const Module& module, const Cost& cost) {
   constexpr double kLimitNs = 10e3, kNsPerFlop = 0.25, kNsPerTranscendental = 4, kNsPerByte = 0.1;
   if (cost.unknown_loops > 0) return false;
   for (const Computation* c : module.reachable())
     for (const Instruction* i : c->instructions())
-      if (i->is(Op::custom_call) || i->is(Op::while_)) return false;
+      if (i->is(Op::while_) || (i->is(Op::custom_call) && !calls_python(*i))) return false;
   return cost.flops * kNsPerFlop + cost.transcendentals * kNsPerTranscendental + cost.bytes * kNsPerByte <
          kLimitNs;
 }
@@ -94,6 +101,7 @@ Built::Built(Source given, const Options& read)
   module->replica_count = options.replicas;
   module->num_partitions = options.partitions;
   verify(*module);
+  explain_recompile(*module);
   name = module->name();
   if (options.num_devices() == 1) forget_shardings(*module);
   cost = cost_of(*module);

@@ -42,11 +42,12 @@ class Run {
     try {
       std::vector<std::vector<Literal>> results = execute();
       inputs_.clear();  // memory goes back before anybody is told
+      const std::shared_ptr<const std::string> name(built_, &built_->name);
       for (size_t d = 0; d < outputs_.size(); ++d)
-        for (size_t r = 0; r < outputs_[d].size(); ++r) outputs_[d][r]->fill(std::move(results[d][r]));
+        for (size_t r = 0; r < outputs_[d].size(); ++r) outputs_[d][r]->fill(std::move(results[d][r]), name);
       done_->set();
     } catch (...) {
-      fail(failure_of(std::current_exception()));
+      fail(with_arrays(failure_of(std::current_exception())));
     }
   }
 
@@ -67,6 +68,11 @@ class Run {
     std::vector<std::vector<Literal>> results;
     results.push_back(built_->executable->execute(arguments[0]));
     return results;
+  }
+
+  static FailurePtr with_arrays(FailurePtr failure) {
+    if (failure->code != PJRT_Error_Code_RESOURCE_EXHAUSTED) return failure;
+    return std::make_shared<Failure>(Failure{failure->code, failure->message + "\n" + largest_arrays()});
   }
 
   void fail(const FailurePtr& failure) {
@@ -140,6 +146,7 @@ void execute(PJRT_LoadedExecutable_Execute_Args& args) {
   const bool at_once = host_hooks().in_callback() || (built->is_quick && queue.is_idle());
   if (at_once && run->inputs_are_ready()) {
     run->run();
+    if (run->done()->failure()) rethrow(run->done()->failure());
     return hand_out(args, *built, *run);
   }
   hand_out(args, *built, *run);

@@ -12,12 +12,13 @@ namespace armillary::pjrt {
 class Storage {
  public:
   Storage() = default;
-  explicit Storage(Literal value) { fill(std::move(value)); }
+  explicit Storage(Literal value) { fill(std::move(value), nullptr); }
   Storage(const Storage&) = delete;
   Storage& operator=(const Storage&) = delete;
   ~Storage();
 
-  void fill(Literal value);  // makes it ready
+  // Makes it ready. `origin` says where the array comes from: the name of a program, or nullptr for the host.
+  void fill(Literal value, std::shared_ptr<const std::string> origin);
   void fail(FailurePtr failure) { ready.set(std::move(failure)); }
   const Literal& value() const { return value_; }  // of a ready one without failure
   const Literal& wait() const;                     // throws the failure
@@ -26,7 +27,11 @@ class Storage {
   bool read_only = false;  // the memory is somebody else's
 
  private:
+  friend std::string largest_arrays();
+
   Literal value_;
+  std::shared_ptr<const std::string> origin_;
+  Storage *previous_ = nullptr, *next_ = nullptr;  // of all that are filled
 };
 using StoragePtr = std::shared_ptr<Storage>;
 
@@ -37,5 +42,8 @@ struct StorageStatistics {
   int64_t bytes = 0, peak_bytes = 0, arrays = 0, largest_bytes = 0;
 };
 StorageStatistics storage_statistics();
+
+// The largest arrays alive, a line each, for those who have run out of memory.
+std::string largest_arrays();
 
 }  // namespace armillary::pjrt
