@@ -1,0 +1,71 @@
+"""Programs on four devices: shard_map, pmap, arrays that are cut over a mesh."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax.sharding import Mesh, NamedSharding
+from jax.sharding import PartitionSpec as P
+
+from tests.jax.plugin import our_devices
+
+
+@pytest.fixture
+def line() -> Mesh:
+    return Mesh(np.array(our_devices()), ("x",))
+
+
+@pytest.fixture
+def square() -> Mesh:
+    return Mesh(np.array(our_devices()).reshape(2, 2), ("a", "b"))
+
+
+@pytest.fixture
+def matrix(square: Mesh) -> jax.Array:
+    return jax.device_put(jnp.arange(64.0).reshape(8, 8), NamedSharding(square, P("a", "b")))
+
+
+def test_a_program_runs_where_its_argument_lies() -> None:
+    last = our_devices()[-1]
+    assert jax.jit(lambda x: x + 1)(jax.device_put(jnp.ones(3), last)).devices() == {last}
+
+
+def test_shard_map_with_collectives(line: Mesh) -> None:
+    def f(x: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
+        ring = [(i, (i + 1) % 4) for i in range(4)]
+        return jax.lax.psum(x, "x"), jax.lax.ppermute(x, "x", ring), jax.lax.axis_index("x")[None]
+
+    mapped = jax.shard_map(f, mesh=line, in_specs=P("x"), out_specs=(P(), P("x"), P("x")))
+    total, turned, index = jax.jit(mapped)(jnp.arange(8.0))
+    assert np.array_equal(total, np.arange(8.0).reshape(4, 2).sum(0))
+    assert np.array_equal(turned, np.roll(np.arange(8.0), 2))
+    assert np.array_equal(index, np.arange(4))
+
+
+def test_pmap() -> None:
+    sums = jax.pmap(lambda x: jax.lax.psum(x, "i"), axis_name="i")(jnp.arange(4.0))
+    assert np.array_equal(sums, np.full(4, 6.0))
+
+
+def test_cut_arrays_are_computed_with_and_stay_cut(square: Mesh, matrix: jax.Array) -> None:
+    whole = np.arange(64.0).reshape(8, 8)
+    assert np.allclose(jax.jit(lambda x: x @ x)(matrix), whole @ whole)
+    doubled = jax.jit(lambda x: x * 2)(matrix)
+    assert doubled.sharding.is_equivalent_to(matrix.sharding, 2)
+    columns = NamedSharding(square, P("a"))
+    assert np.allclose(jax.jit(lambda x: x.sum(0), out_shardings=columns)(matrix), whole.sum(0))
+    assert np.array_equal(jax.device_put(matrix, NamedSharding(square, P("b", None))), whole)
+
+
+def test_cut_arrays_are_donated(matrix: jax.Array) -> None:
+    result = jax.jit(lambda x: x + 1, donate_argnums=0)(matrix)
+    assert matrix.is_deleted()
+    assert float(result[7, 7]) == 64
+
+
+def test_callbacks_from_all_devices(line: Mesh) -> None:
+    def f(x: jax.Array) -> jax.Array:
+        return jax.pure_callback(lambda a: np.asarray(a) * 2, jax.ShapeDtypeStruct(x.shape, x.dtype), x)
+
+    mapped = jax.shard_map(f, mesh=line, in_specs=P("x"), out_specs=P("x"))
+    assert np.array_equal(jax.jit(mapped)(jnp.arange(8.0)), 2 * np.arange(8.0))
