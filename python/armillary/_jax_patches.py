@@ -197,3 +197,25 @@ def _python_callbacks(platform: str) -> None:
 
     jax_callback.emit_python_callback = emit_python_callback
     public_mlir.emit_python_callback = emit_python_callback
+
+
+@_patch
+def _platform_conditions(platform: str) -> None:
+    """The branches that jax.lax.platform_dependent() leaves for each platform: ours is among those of cpu."""
+    import dataclasses
+
+    from jax._src.interpreters import mlir
+    from jax._src.lax.control_flow import conditionals
+
+    entry = mlir._lowerings[conditionals.cond_p]
+
+    def with_ours(platforms: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        return (*platforms, platform) if platforms and "cpu" in platforms else platforms
+
+    @functools.wraps(entry.rule)
+    def rule(*args: Any, **params: Any) -> Any:
+        if branches := params.get("branches_platforms"):
+            params["branches_platforms"] = tuple(map(with_ours, branches))
+        return entry.rule(*args, **params)
+
+    mlir._lowerings[conditionals.cond_p] = dataclasses.replace(entry, rule=rule)

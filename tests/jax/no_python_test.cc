@@ -95,9 +95,13 @@ TEST_F(Plugin, what_is_missing_says_its_name) {
             std::string::npos);
 }
 
-TEST_F(Plugin, a_program_runs) {
+class Format : public Plugin, public testing::WithParamInterface<std::pair<const char*, const char*>> {};
+INSTANTIATE_TEST_SUITE_P(Both, Format,
+                         testing::Values(std::pair("ARTIFACT", "mlir"), std::pair("HLO", "hlo")));
+
+TEST_P(Format, a_program_runs) {
   PJRT_LoadedExecutable* executable = nullptr;
-  ASSERT_EQ(compile(read("HLO"), "hlo", &executable), "");
+  ASSERT_EQ(compile(read(GetParam().first), GetParam().second, &executable), "");
   std::vector<float> values = {1, 2, 3, 4}, result(4);
   const int64_t dims[] = {4};
   auto from = make<PJRT_Client_BufferFromHostBuffer_Args>();

@@ -82,3 +82,13 @@ def test_several_threads_at_once() -> None:
     for thread in threads:
         thread.join()
     assert not wrong
+
+
+def test_what_is_written_for_cpu_is_written_for_us() -> None:
+    def choose(x: jax.Array) -> jax.Array:
+        return jax.lax.platform_dependent(x, cpu=lambda x: x + 1, default=lambda x: x + 2)
+
+    assert float(jax.jit(choose)(1.0)) == 2
+    assert float(jax.vmap(choose)(jnp.ones(2))[1]) == 2
+    only_cpu = jax.jit(lambda x: jax.lax.platform_dependent(x, cpu=lambda x: x + 1, tpu=lambda x: x))
+    assert float(only_cpu(1.0)) == 2
