@@ -168,6 +168,37 @@ TEST(Partition, ManualRegion) {
   }
 }
 
+// Devices along "b" hold summands of the argument, and of the second result.
+TEST(Partition, SummandsAreAddedWhereTheWholeIsAsked) {
+  auto module = parse(std::string("HloModule m, num_partitions=4") + kMesh + R"(
+  ENTRY e {
+    x = f32[2] parameter(0), sharding={devices=[2,2]<=[4] last_tile_dims={unreduced}}
+    n = f32[2] negate(x)
+    l = (f32[1], f32[1]) custom-call(x, n), custom_call_target="xla.sdy.GlobalToLocalShape", custom_call_has_side_effect=true, frontend_attributes={xla.sdy.in_shardings="#sdy.sharding_per_value<[<@mesh, [{\"a\"}], unreduced={\"b\"}>, <@mesh, [{\"a\"}]>]>",xla.sdy.manual_axes="#sdy<manual_axes{\"a\", \"b\"}>"}
+    s = f32[1] get-tuple-element(l), index=0
+    w = f32[1] get-tuple-element(l), index=1
+    g = (f32[2], f32[2]) custom-call(w, s), custom_call_target="xla.sdy.LocalToGlobalShape", custom_call_has_side_effect=true, frontend_attributes={xla.sdy.manual_axes="#sdy<manual_axes{\"a\", \"b\"}>",xla.sdy.out_shardings="#sdy.sharding_per_value<[<@mesh, [{\"a\"}]>, <@mesh, [{\"a\"}], unreduced={\"b\"}>]>"}
+    p = f32[2] get-tuple-element(g), index=0
+    q = f32[2] get-tuple-element(g), index=1
+    ROOT r = (f32[2], f32[2]) tuple(p, q) })");
+  const auto executable = Executable::compile(std::move(module));
+  EXPECT_EQ(
+      executable->module().result_sharding,
+      "{{devices=[2,2]0,1,2,3 last_tile_dim_replicate}, {devices=[2,2]0,1,2,3 last_tile_dims={unreduced}}}");
+  std::vector<std::vector<Argument>> arguments;
+  for (float v : {1.F, 10.F, 2.F, 20.F}) {
+    Literal x(Shape(DType::kF32, {1}));
+    *reinterpret_cast<float*>(x.bytes()) = v;
+    arguments.push_back({{x, false}});
+  }
+  const auto got = executable->execute_on_devices(arguments);
+  const float whole[] = {-11, -11, -22, -22}, summand[] = {1, 10, 2, 20};
+  for (int64_t d = 0; d < 4; ++d) {
+    EXPECT_EQ(*reinterpret_cast<const float*>(got[d][0].bytes()), whole[d]);
+    EXPECT_EQ(*reinterpret_cast<const float*>(got[d][1].bytes()), summand[d]);
+  }
+}
+
 TEST(Partition, ShardingsThatDoNotFitAreRefused) {
   for (const char* sharding :
        {"{devices=[3]0,1,2}", "{devices=[2,2]<=[4]}", "{devices=[4]0,0,1,2}", "{nonsense}"})

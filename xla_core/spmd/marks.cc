@@ -17,7 +17,7 @@ Instruction* Marks::join(Build& b, Instruction* tile, const Sharding& s, Shape w
 Instruction* Marks::cut(Build& b, Instruction* whole, const Sharding& s) {
   if (s.is_replicated()) return whole;
   if (const Sharding* have = joined(whole); have && *have == s) return whole->operand(0);
-  if (whole->is(Op::broadcast) && whole->operand(0)->dims().empty())
+  if (s.summands == 1 && whole->is(Op::broadcast) && whole->operand(0)->dims().empty())
     return b.splat(s.local(whole->shape()), whole->operand(0));
   Instruction* mark = b.add(Op::custom_call, s.local(whole->shape()), {whole},
                             with(Attr::custom_call_target, std::string("spmd.cut")));
@@ -52,18 +52,32 @@ int64_t next_channel(const Module& m) {
   return last + 1;
 }
 
-// Tiles side by side in a new dimension, then moved to their places.
-Instruction* gather(Instruction* mark, const Sharding& s, int64_t channel) {
+Attrs collective(const std::vector<DeviceList>& groups, const Module& m, int64_t& channel) {
+  Attrs attrs;
+  attrs.set(Attr::replica_groups, RawText{groups_text(groups, m)});
+  attrs.set(Attr::channel_id, channel++);
+  attrs.set(Attr::use_global_device_ids, true);
+  return attrs;
+}
+
+Instruction* sum(Build& b, Instruction* tile, const Sharding& s, int64_t& channel) {
+  Attrs attrs = collective(s.summand_groups(), b.module(), channel);
+  attrs.set(Attr::to_apply, b.scalar_body(Op::add, tile->dtype()));
+  return b.add(Op::all_reduce, tile->shape(), {tile}, attrs);
+}
+
+// Summands are added; tiles stand side by side in a new dimension, then move to their places.
+Instruction* gather(Instruction* mark, const Sharding& s, int64_t& channel) {
   Build b(mark);
   Instruction* tile = mark->operand(0);
+  if (s.summands > 1) tile = sum(b, tile, s, channel);
+  if (s.tile_count() == 1) return tile;
   Dims one = tile->dims();
   one.insert(one.begin(), 1);
   Dims all = one;
   all[0] = s.tile_count();
-  Attrs attrs = with(Attr::dimensions, Dims{0});
-  attrs.set(Attr::replica_groups, RawText{groups_text(s.groups(), *mark->module())});
-  attrs.set(Attr::channel_id, channel);
-  attrs.set(Attr::use_global_device_ids, true);
+  Attrs attrs = collective(s.groups(), *mark->module(), channel);
+  attrs.set(Attr::dimensions, Dims{0});
   Instruction* gathered = b.add(Op::all_gather, Shape(tile->dtype(), all), {b.reshape(tile, one)}, attrs);
   const auto rank = static_cast<int64_t>(s.tiles.size());
   Dims apart = s.tiles, permutation;
@@ -72,8 +86,18 @@ Instruction* gather(Instruction* mark, const Sharding& s, int64_t channel) {
   return b.reshape(b.transpose(b.reshape(gathered, apart), permutation), mark->dims());
 }
 
+// The first summand is the tile, the others are zero.
+Instruction* first_summand(Build& b, Instruction* tile, const Sharding& s) {
+  Literal first(Shape(DType::kPred, {static_cast<int64_t>(s.summand_of.size())}));
+  for (size_t d = 0; d < s.summand_of.size(); ++d) first.bytes()[d] = std::byte(s.summand_of[d] == 0);
+  Instruction* device = b.convert(b.add(Op::partition_id, {}), DType::kS32);
+  Instruction* mine = b.reshape(b.dynamic_slice(b.constant(std::move(first)), {device}, {1}), {});
+  return b.select(b.broadcast(mine, tile->dims(), {}), tile, b.splat(tile->shape().without_layout(), 0.0));
+}
+
 Instruction* slice(Instruction* mark, const Sharding& s) {
   Build b(mark);
+  if (s.tile_count() == 1) return first_summand(b, mark->operand(0), s);
   const auto rank = static_cast<int64_t>(s.tiles.size());
   Literal table(Shape(DType::kS32, {static_cast<int64_t>(s.tile_of.size()), rank}));
   auto* offsets = reinterpret_cast<int32_t*>(table.bytes());
@@ -87,7 +111,8 @@ Instruction* slice(Instruction* mark, const Sharding& s) {
   std::vector<Instruction*> starts;
   for (int64_t d = 0; d < rank; ++d)
     starts.push_back(s.tiles[d] == 1 ? zero : b.reshape(b.slice(row, {{0, 1, 1}, {d, d + 1, 1}}), {}));
-  return b.dynamic_slice(mark->operand(0), starts, mark->dims());
+  Instruction* tile = b.dynamic_slice(mark->operand(0), starts, mark->dims());
+  return s.summands == 1 ? tile : first_summand(b, tile, s);
 }
 
 }  // namespace
@@ -117,7 +142,7 @@ void lower_marks(Module& m, Marks& marks) {
       if (!s || !wanted(i)) continue;
       const Sharding* cut = marks.is_cut(i->operand(0));
       const bool whole = cut && *cut == *s;  // nobody worked on the tiles
-      i->replace_all_uses_with(whole ? i->operand(0)->operand(0) : gather(i, *s, channel++));
+      i->replace_all_uses_with(whole ? i->operand(0)->operand(0) : gather(i, *s, channel));
     }
   for (Computation* c : m.reachable())
     for (Instruction* i : c->snapshot())

@@ -59,20 +59,43 @@ MeshSharding read_mesh_sharding(Scanner& in, const Mesh& mesh, int64_t rank, int
   }
   if (static_cast<int64_t>(parts.size()) != rank)
     throw in.error(at, "a sharding of {} dimensions for an array of rank {}", parts.size(), rank);
+  std::vector<AxisPart> unreduced;
+  while (in.accept(',')) {
+    const std::string_view word = in.identifier("replicated or unreduced");
+    in.expect('=', "before axes");
+    in.expect('{', "to open axes");
+    while (!in.accept('}')) {
+      const AxisPart part = read_axis(in, mesh, quote);
+      if (word == "unreduced" && counts(mesh, part, only)) unreduced.push_back(part);
+      if (in.peek() != '}') in.expect(',', "between axes");
+    }
+  }
   if (!mesh.sizes.empty() && static_cast<int64_t>(mesh.devices.size()) != devices)
     throw in.error(at, "a mesh of {} devices in a program for {}", mesh.devices.size(), devices);
-  out.sharding = Sharding::replicated(rank, devices);
+  Sharding& sharding = out.sharding = Sharding::replicated(rank, devices);
   for (size_t d = 0; d < parts.size(); ++d)
-    for (const AxisPart& p : parts[d]) out.sharding.tiles[d] *= p.size;
+    for (const AxisPart& p : parts[d]) sharding.tiles[d] *= p.size;
+  for (const AxisPart& p : unreduced) sharding.summands *= p.size;
+  if (sharding.summands > 1) sharding.summand_of.assign(devices, 0);
+  auto along = [&](const std::vector<AxisPart>& axes, size_t position) {
+    int64_t index = 0;
+    for (const AxisPart& p : axes)
+      index = index * p.size + coordinate(mesh, static_cast<int64_t>(position), p);
+    return index;
+  };
   for (size_t position = 0; position < mesh.devices.size(); ++position) {
     const int64_t device = mesh.devices[position];
     if (device < 0 || device >= devices) throw in.error(at, "a mesh names device {} of {}", device, devices);
-    Dims tile(rank, 0);
-    for (size_t d = 0; d < parts.size(); ++d)
-      for (const AxisPart& p : parts[d])
-        tile[d] = tile[d] * p.size + coordinate(mesh, static_cast<int64_t>(position), p);
-    out.sharding.tile_of[device] = out.sharding.tile_at(tile);
+    Dims tile;
+    for (const std::vector<AxisPart>& p : parts) tile.push_back(along(p, position));
+    sharding.tile_of[device] = sharding.tile_at(tile);
+    if (sharding.summands > 1) sharding.summand_of[device] = along(unreduced, position);
   }
+  std::vector<int64_t> holders(sharding.tile_count() * sharding.summands, 0);
+  for (int64_t d = 0; d < devices; ++d)
+    ++holders[sharding.tile_of[d] * sharding.summands + (sharding.summands > 1 ? sharding.summand_of[d] : 0)];
+  if (std::any_of(holders.begin(), holders.end(), [&](int64_t n) { return n != holders[0]; }))
+    throw in.error(at, "an axis of a sharding comes twice");
   return out;
 }
 
@@ -115,13 +138,6 @@ std::vector<MeshSharding> parse_sdy_shardings(std::string_view text, const Meshe
     }
     in.expect(',', "after a mesh");
     out.push_back(read_mesh_sharding(in, *mesh, rank, devices, '"', only));
-    while (in.accept(',')) {
-      const size_t here = in.next_position();
-      if (in.identifier("replicated or unreduced") == "unreduced")
-        throw in.error(here, "unreduced values are not supported");
-      in.expect('=', "before axes");
-      in.balanced("axes");
-    }
     in.expect('>', "to close a sharding");
   };
   if (in.accept("#sdy.sharding_per_value<[")) {

@@ -18,7 +18,8 @@ struct MeshSharding {
   bool open = false;  // some dimension may be cut further
 };
 
-// `[{"a"}, {"b", ?}], replicated={"c"}`. Axes in `only`, if not empty, count; the others cut nothing.
+// `[{"a"}, {"b", ?}], replicated={"c"}, unreduced={"d"}`. Axes in `only`, if not empty, count; the others cut
+// nothing.
 MeshSharding read_mesh_sharding(Scanner& in, const Mesh& mesh, int64_t rank, int64_t devices, char quote,
                                 const std::vector<std::string>& only = {});
 

@@ -59,7 +59,10 @@ class Reader {
       } else if (word == "devices") {
         out = tiled(rank);
       } else if (word == "unreduced") {
-        throw in_.error(at, "unreduced values are not supported");
+        out = {Annotation::kTiled, Sharding::replicated(rank, devices_)};
+        out.sharding.summands = devices_;
+        out.sharding.summand_of.resize(devices_);
+        std::iota(out.sharding.summand_of.begin(), out.sharding.summand_of.end(), 0);
       } else if (word != "manual" && word != "unknown") {
         throw in_.error(at, "no kind of sharding is called {}", word);
       }
@@ -84,21 +87,42 @@ class Reader {
       if (t < 1 || t > devices_ / total) throw in_.error(at, "tiles for more than {} devices", devices_);
       total *= t;
     }
-    // Dimensions behind the array's hold copies, if the text says so.
-    const bool copies_follow = in_.peek_identifier().starts_with("last_tile_dim");
+    const std::vector<std::string> kinds = last_kinds(static_cast<int64_t>(tiles.size()) - rank);
     if (total != devices_ || static_cast<int64_t>(order.size()) != devices_ ||
-        static_cast<int64_t>(tiles.size()) < rank ||
-        (static_cast<int64_t>(tiles.size()) > rank && !copies_follow))
+        static_cast<int64_t>(tiles.size()) != rank + static_cast<int64_t>(kinds.size()))
       throw in_.error(at, "a sharding of {} tiles over {} devices for an array of rank {} and {} devices",
                       total, order.size(), rank, devices_);
-    tiles.resize(rank);
-    Sharding out{tiles, DeviceList(devices_, -1)};
-    const int64_t copies = devices_ / out.tile_count();
+    Sharding out{{tiles.begin(), tiles.begin() + rank}, DeviceList(devices_, -1)};
+    const int64_t holders = devices_ / out.tile_count();
+    std::vector<int64_t> summand_of(devices_, 0);
     for (int64_t k = 0; k < devices_; ++k) {
       if (out.tile_of[device(order[k])] >= 0) throw in_.error(at, "device {} comes twice", order[k]);
-      out.tile_of[order[k]] = k / copies;
+      out.tile_of[order[k]] = k / holders;
+      int64_t below = holders, rest = k % holders;
+      for (size_t d = 0; d < kinds.size(); ++d) {
+        below /= tiles[rank + static_cast<int64_t>(d)];
+        if (kinds[d] == "unreduced")
+          summand_of[order[k]] = summand_of[order[k]] * tiles[rank + static_cast<int64_t>(d)] + rest / below;
+        rest %= below;
+      }
     }
+    for (size_t d = 0; d < kinds.size(); ++d)
+      if (kinds[d] == "unreduced") out.summands *= tiles[rank + static_cast<int64_t>(d)];
+    if (out.summands > 1) out.summand_of = std::move(summand_of);
     return {Annotation::kTiled, out};
+  }
+
+  // What the tile dimensions behind the array's own mean: `last_tile_dims={unreduced, manual}`.
+  std::vector<std::string> last_kinds(int64_t count) {
+    if (in_.accept_keyword("last_tile_dim_replicate")) return {"replicated"};
+    std::vector<std::string> kinds;
+    if (count <= 0 || !in_.accept_keyword("last_tile_dims")) return kinds;
+    in_.expect("={", "after last_tile_dims");
+    while (!in_.accept('}')) {
+      kinds.emplace_back(in_.identifier("a kind of tile dimension"));
+      if (in_.peek() != '}') in_.expect(',', "between kinds");
+    }
+    return kinds;
   }
 
   DeviceList plain_list() {
@@ -121,7 +145,7 @@ class Reader {
     return d;
   }
 
-  // last_tile_dim..., metadata, shard_as: either counted in the tiles already or no matter here.
+  // metadata, shard_as: no matter here.
   void skip_rest() {
     while (!in_.accept('}')) {
       const char c = in_.peek();

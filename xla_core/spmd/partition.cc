@@ -30,11 +30,12 @@ bool any(const Module& m, Predicate predicate) {
 
 class Partitioner {
  public:
-  explicit Partitioner(Module& m) : m_(m), marks_(m) {}
+  Partitioner(Module& m, const PassContext& context) : m_(m), context_(context), marks_(m) {}
 
   void run() {
     cut_parameters();
     Boundaries(m_, marks_).replace_all();
+    simplify_tuples(m_, context_);  // regions with several results
     cut_results_as_wished();
     sink_joins(m_, marks_);
     cut_results();
@@ -136,6 +137,7 @@ class Partitioner {
   static std::string text_of(const Shape& shape, const std::vector<Sharding>& shardings) {
     std::string text;
     for (const Sharding& s : shardings) text += (text.empty() ? "" : ", ") + to_string(s);
+    if (shape.is_tuple() && text.empty()) text = "{replicated}";  // XLA's form for nothing at all
     return shape.is_tuple() ? "{" + text + "}" : text;
   }
 
@@ -216,6 +218,7 @@ class Partitioner {
   }
 
   Module& m_;
+  const PassContext& context_;
   Marks marks_;
 };
 
@@ -226,7 +229,7 @@ bool partition(Module& m, const PassContext& context) {
   const bool per_device =
       any(m, [](const Instruction* i) { return i->has(kCollective); }) && !any(m, is_manual);
   if (per_device || !context.spend(m.entry()->root())) return false;
-  Partitioner(m).run();
+  Partitioner(m, context).run();
   dce(m, context);
   return true;
 }

@@ -9,7 +9,7 @@
 
 namespace armillary {
 
-bool Sharding::is_replicated() const { return tile_count() == 1; }
+bool Sharding::is_replicated() const { return tile_count() == 1 && summands == 1; }
 
 int64_t Sharding::tile_count() const {
   return std::accumulate(tiles.begin(), tiles.end(), int64_t{1}, std::multiplies<>());
@@ -40,26 +40,56 @@ int64_t Sharding::tile_at(const Dims& coordinates) const {
   return tile;
 }
 
+namespace {
+
+// holders[k]: who can be member k of a group. Each group takes the next one of every list.
+std::vector<DeviceList> zip(const std::vector<DeviceList>& holders) {
+  std::vector<DeviceList> out(holders[0].size());
+  for (const DeviceList& h : holders)
+    for (size_t g = 0; g < out.size(); ++g) out[g].push_back(h[g]);
+  return out;
+}
+
+}  // namespace
+
 std::vector<DeviceList> Sharding::groups() const {
   std::vector<DeviceList> holders(tile_count());
   for (size_t d = 0; d < tile_of.size(); ++d) holders[tile_of[d]].push_back(static_cast<int64_t>(d));
-  std::vector<DeviceList> out(holders[0].size());
-  for (const DeviceList& h : holders)
-    for (size_t copy = 0; copy < out.size(); ++copy) out[copy].push_back(h[copy]);
+  return zip(holders);
+}
+
+std::vector<DeviceList> Sharding::summand_groups() const {
+  std::vector<DeviceList> out;
+  for (int64_t tile = 0; tile < tile_count(); ++tile) {
+    std::vector<DeviceList> holders(summands);
+    for (size_t d = 0; d < tile_of.size(); ++d)
+      if (tile_of[d] == tile) holders[summand_of[d]].push_back(static_cast<int64_t>(d));
+    for (DeviceList& group : zip(holders)) out.push_back(std::move(group));
+  }
   return out;
 }
 
 std::string to_string(const Sharding& s) {
   if (s.is_replicated()) return "{replicated}";
-  const std::vector<DeviceList> groups = s.groups();
-  // Devices in the order of tiles, copies of a tile side by side.
-  DeviceList devices;
-  for (int64_t tile = 0; tile < s.tile_count(); ++tile)
-    for (const DeviceList& g : groups) devices.push_back(g[tile]);
-  std::string tiles = fmt::format("{}", fmt::join(s.tiles, ","));
-  if (groups.size() == 1) return fmt::format("{{devices=[{}]{}}}", tiles, fmt::join(devices, ","));
-  return fmt::format("{{devices=[{},{}]{} last_tile_dim_replicate}}", tiles, groups.size(),
-                     fmt::join(devices, ","));
+  // Devices in the order of tiles, then summands, copies side by side.
+  const auto devices = static_cast<int64_t>(s.tile_of.size());
+  DeviceList order(devices);
+  std::iota(order.begin(), order.end(), 0);
+  auto place = [&](int64_t d) {
+    return std::pair(s.tile_of[d], s.summand_of.empty() ? int64_t{0} : s.summand_of[d]);
+  };
+  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return place(a) < place(b); });
+  const int64_t copies = devices / s.tile_count() / s.summands;
+  Dims dims = s.tiles;
+  std::string kinds;
+  if (s.summands > 1) {
+    dims.push_back(s.summands);
+    kinds = copies > 1 ? " last_tile_dims={unreduced, replicated}" : " last_tile_dims={unreduced}";
+  } else if (copies > 1) {
+    kinds = " last_tile_dim_replicate";
+  }
+  if (copies > 1) dims.push_back(copies);
+  return fmt::format("{{devices=[{}]{}{}}}", fmt::join(dims, ","), fmt::join(order, ","), kinds);
 }
 
 }  // namespace armillary

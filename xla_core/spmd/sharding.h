@@ -12,22 +12,27 @@
 
 namespace armillary {
 
-// Every device holds one tile; devices with the same tile hold copies.
+// Every device holds one tile; devices with the same tile hold copies, or, if the array is unreduced,
+// summands.
 struct Sharding {
-  Dims tiles;                    // for each dimension into how many parts it is cut
-  std::vector<int64_t> tile_of;  // for each device its tile, row-major
+  Dims tiles;                            // for each dimension into how many parts it is cut
+  std::vector<int64_t> tile_of;          // for each device its tile, row-major
+  int64_t summands = 1;                  // a tile is the sum of so many
+  std::vector<int64_t> summand_of = {};  // for each device which one it holds; empty if there is only one
 
   static Sharding replicated(int64_t rank, int64_t devices) {
     return {Dims(rank, 1), DeviceList(devices, 0)};
   }
 
-  bool is_replicated() const;
+  bool is_replicated() const;  // whole on every device
   bool divides(const Shape& shape) const;
   Shape local(const Shape& shape) const;  // of one tile; `divides` holds
   int64_t tile_count() const;
   Dims coordinates(int64_t device) const;  // of its tile
   // For all-gathers of the tiles: in each group one device a tile, in order.
   std::vector<DeviceList> groups() const;
+  // For all-reduces of the summands: in each group one device a summand of the same tile, in order.
+  std::vector<DeviceList> summand_groups() const;
   // The tiles that arise when each device's coordinates become `map(coordinates)` in an array of `tiles`.
   template <class Map>
   Sharding mapped(Dims new_tiles, Map map) const {

@@ -13,7 +13,7 @@ class Sinker {
   Instruction* run() {
     if (i_->shape().is_tuple() && !i_->is(Op::reduce)) return nullptr;
     if (i_->has(kElementwise)) return elementwise();
-    const Sharding* s = i_->num_operands() > 0 ? marks_.joined(i_->operand(0)) : nullptr;
+    const Sharding* s = i_->num_operands() > 0 ? tiles_of(i_->operand(0)) : nullptr;
     switch (i_->op()) {
       case Op::broadcast:
         return s ? broadcast(*s) : nullptr;
@@ -29,6 +29,12 @@ class Sinker {
   }
 
  private:
+  // Of summands only sums could be taken; we do not.
+  const Sharding* tiles_of(const Instruction* x) const {
+    const Sharding* s = marks_.joined(x);
+    return s && s->summands == 1 ? s : nullptr;
+  }
+
   Instruction* finish(std::vector<Instruction*> operands, const Sharding& s) {
     Instruction* tile = b_.clone(*i_, std::move(operands));
     tile->set_shape(s.local(i_->shape()));
@@ -38,7 +44,7 @@ class Sinker {
   Instruction* elementwise() {
     const Sharding* s = nullptr;
     for (const Instruction* o : i_->operands())
-      if (const Sharding* here = marks_.joined(o); here && o->dims() == i_->dims() && !s) s = here;
+      if (const Sharding* here = tiles_of(o); here && o->dims() == i_->dims() && !s) s = here;
     if (!s) return nullptr;
     const Sharding sharding = *s;  // the table moves when marks are added
     std::vector<Instruction*> operands;
@@ -94,7 +100,7 @@ class Sinker {
   // gives the tiles of the same batches, and all of its own free dimensions. Or the other way round.
   Instruction* dot() {
     for (int side : {0, 1}) {
-      const Sharding* s = marks_.joined(i_->operand(side));
+      const Sharding* s = tiles_of(i_->operand(side));
       if (!s) continue;
       const Sharding from = *s;
       const Dims& contracting =
