@@ -5,6 +5,7 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -153,9 +154,12 @@ TEST_P(Format, a_program_runs) {
 
 TEST_F(Plugin, damaged_programs_are_errors) {
   const std::string artifact = read("ARTIFACT");
-  for (size_t at = 0; at < artifact.size(); at += 3) {
+  std::mt19937 random(1);
+  for (int round = 0; round < 2000; ++round) {
     std::string damaged = artifact;
-    damaged[at] = static_cast<char>(damaged[at] ^ 0x55);
+    for (unsigned n = random() % 4 + 1; n > 0; --n)
+      damaged[random() % damaged.size()] = static_cast<char>(random());
+    if (round % 5 == 0) damaged.resize(random() % damaged.size());
     PJRT_LoadedExecutable* executable = nullptr;
     if (!compile(damaged, "mlir", &executable).empty()) continue;
     auto destroy = make<PJRT_LoadedExecutable_Destroy_Args>();  // some damage is to names only

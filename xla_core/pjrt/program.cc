@@ -12,16 +12,13 @@
 namespace armillary::pjrt {
 namespace {
 
-bool is_artifact(std::string_view code) { return code.starts_with("ML\xefR"); }
+bool is_bytecode(std::string_view code) { return code.starts_with("ML\xefR"); }
 
-// StableHLO artifacts by our own reader; what it does not know through the converter that the host brings
-// along.
+// Bytes by our own reader, which damage cannot harm; text through the converter that the host brings along.
 std::unique_ptr<Module> read_stablehlo(std::string_view code) {
-  const auto bytes = std::as_bytes(std::span(code));
-  if (is_known_stablehlo_artifact(bytes)) return from_stablehlo_artifact(bytes);
+  if (is_bytecode(code)) return from_stablehlo_artifact(std::as_bytes(std::span(code)));
   if (!host_hooks().hlo_of_stablehlo)
-    throw unsupported_error("StableHLO {} can be read only where Python is",
-                            is_artifact(code) ? "bytecode" : "text");
+    throw unsupported_error("StableHLO text can be read only where Python is");
   return from_proto(host_hooks().hlo_of_stablehlo(code));
 }
 
