@@ -1,6 +1,8 @@
 """Compiled programs."""
 
-from collections.abc import Iterable
+import importlib.util
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -31,20 +33,26 @@ def compile_core(module: _core.Module, target: str, optimise: bool = True) -> _c
 
 
 def find_blas() -> None:
-    """Tells the core, once, where the OpenBLAS of scipy-openblas32 lies; without it our own kernels do the work."""
+    """Tells the core, once, where OpenBLAS lies; without it our own kernels do what they can.
+
+    SciPy's own copy comes first, which JAX's cpu platform uses as well: an order of eigenvalues that hangs on the last
+    bit is then the same everywhere.
+    """
     global _blas_looked_for
     if _blas_looked_for or _core.blas_loaded():
         return
     _blas_looked_for = True
-    try:
-        import scipy_openblas32
-    except ImportError:
-        return
-    from pathlib import Path
+    for folder in _blas_folders():
+        for path in sorted(folder.glob("*openblas*.so*")):
+            if _core.load_blas(str(path)):
+                return
 
-    for path in sorted(Path(scipy_openblas32.get_lib_dir()).glob("*openblas*.so*")):
-        if _core.load_blas(str(path)):
-            return
+
+def _blas_folders() -> Iterator[Path]:
+    for package, inside in (("scipy", "../scipy.libs"), ("scipy_openblas32", "lib")):
+        spec = importlib.util.find_spec(package)
+        if spec and spec.origin:
+            yield Path(spec.origin).parent / inside
 
 
 class Trees:

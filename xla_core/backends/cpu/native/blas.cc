@@ -29,8 +29,6 @@ bool load_blas(const std::string& path) {
     dlclose(library);
     return false;
   }
-  if (auto set_threads = reinterpret_cast<void (*)(int)>(find(library, "openblas_set_num_threads")))
-    set_threads(1);
   g_library = library;
   return true;
 }

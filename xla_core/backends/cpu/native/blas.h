@@ -7,8 +7,8 @@
 namespace armillary::native {
 
 // Opens the library and takes its symbols; false when the file cannot be opened or holds no BLAS. The first
-// success stays for the life of the process. OpenBLAS is told to use one thread: work is cut by parallel_for,
-// in pieces that do not depend on the number of threads.
+// success stays for the life of the process. Its number of threads is left alone, since the library may be
+// somebody else's as well.
 bool load_blas(const std::string& path);
 
 // Also tries the path in ARMILLARY_BLAS when nothing was loaded yet.
