@@ -87,7 +87,7 @@ def run_file(name: str, platform: str, options: argparse.Namespace) -> Outcome:
     start = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder, "log.jsonl")
-        command = [sys.executable, "-m", "pytest", "-q", "-p", "worker", "-p"]
+        command = [sys.executable, "-m", "pytest", "-q", "-s", "-p", "worker", "-p"]
         command += ["no:cacheprovider", f"tests/{name}.py"]
         while True:
             output = Path(folder, "output.txt")

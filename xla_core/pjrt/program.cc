@@ -1,6 +1,8 @@
 // Programs in and out: from what the caller sends to a module, and from a module to what the caller reads.
 #include <algorithm>
 
+#include <algorithm>
+
 #include "xla_core/client/host_hooks.h"
 #include "xla_core/io/device_proto.h"
 #include "xla_core/io/hlo.pb.h"
@@ -52,7 +54,8 @@ std::string shardings_bytes(const Signature& signature, bool result_is_tuple) {
     add_sharding(signature.result_sharding, result);
   } else {
     result->set_type(proto::OpSharding::TUPLE);
-    for (size_t r = 0; r < signature.results.size(); ++r)
+    // XLA wants one for an empty tuple too.
+    for (size_t r = 0; r < std::max<size_t>(1, signature.results.size()); ++r)
       result->add_tuple_shardings()->set_type(proto::OpSharding::REPLICATED);
   }
   return p.SerializeAsString();
