@@ -172,6 +172,35 @@ TEST(Client, wrong_arguments_are_named) {
   }
 }
 
+TEST(Client, bitcasts_read_the_layouts_that_the_text_states) {
+  run_and_compare(R"(
+column_major { a = f32[2,3]{0,1} parameter(0)
+  ROOT b = f32[6] bitcast(a) }
+ENTRY e {
+  p = f32[2,3] parameter(0)
+  called = f32[6] call(p), to_apply=column_major
+  c = f32[2,3]{0,1} constant({{1, 2, 3}, {4, 5, 6}})
+  n = f32[2,3]{0,1} negate(c)
+  folded = f32[6] bitcast(n)
+  i = s32[2,3]{0,1} convert(n)
+  f = f32[2,3]{0,1} convert(i)
+  mixed = f32[2,3]{0,1} add(p, f)
+  back = f32[3,2]{0,1} bitcast(mixed)
+  ROOT r = (f32[6], f32[6], f32[3,2]) tuple(called, folded, back)
+})");
+}
+
+TEST(Client, bitcasts_may_change_the_width_of_elements) {
+  run_and_compare(R"(
+ENTRY e {
+  p = s8[2,4]{0,1} parameter(0)
+  wide = s16[4]{0} bitcast(p)
+  q = f32[3] parameter(1)
+  narrow = u8[4,3]{0,1} bitcast(q)
+  ROOT r = (s16[4], u8[4,3]) tuple(wide, narrow)
+})");
+}
+
 TEST(Client, what_cannot_run_is_named_with_its_place) {
   try {
     Executable::compile(parse(R"(

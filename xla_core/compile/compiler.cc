@@ -77,7 +77,7 @@ void optimise(Module& m, const Target& target, const CompileOptions& options, co
     verify(m, s);
   };
   register_all_passes();
-  stage(Stage::kParsed, "inline-calls,dce", "inline");
+  stage(Stage::kParsed, "expand-bitcasts,inline-calls,dce", "inline");
   stage(Stage::kExpanded, "expand", "expand");
   stage(Stage::kPartitioned, "spmd-partition", "partition");
   if (options.optimise) stage(Stage::kPartitioned, kSimplify, "simplification");

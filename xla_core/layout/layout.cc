@@ -24,20 +24,41 @@ Instruction* transpose(Instruction* x, const Dims& permutation, Instruction* bef
   return before->parent()->add(Op::transpose, std::move(shape), {x}, std::move(attrs), before);
 }
 
+// Tiles that pad, and elements narrower than a byte, lie in memory as the text says, but not in ours.
+void check_bytes(const Instruction& bitcast) {
+  const Shape &have = bitcast.operand(0)->shape(), &want = bitcast.shape();
+  auto bytes = [](const Shape& s) { return s.num_elements() * byte_size(s.dtype); };
+  auto packed = [](const Shape& s) { return bit_width(s.dtype) < 8 && s.dtype != DType::kPred; };
+  if (bytes(have) != bytes(want) ||
+      ((packed(have) || packed(want)) && bit_width(have.dtype) != bit_width(want.dtype)))
+    throw unsupported_error(bitcast, "a bitcast from {} to {} changes the number of bytes", to_string(have),
+                            to_string(want));
+}
+
+// The same memory as elements of another type; a change of width leaves the order of elements only.
+Instruction* with_elements(Instruction* x, DType dtype, Instruction* bitcast) {
+  Computation* c = bitcast->parent();
+  const int64_t have = byte_size(x->dtype()), want = byte_size(dtype);
+  Dims dims = x->dims();
+  if (want > have) {
+    dims = {x->shape().num_elements() * have / want};
+    x = c->add(Op::reshape, Shape(x->dtype(), {dims[0], want / have}), {x}, {}, bitcast);
+  } else if (want < have) {
+    dims.push_back(have / want);
+  }
+  return c->add(Op::bitcast_convert, Shape(dtype, std::move(dims)), {x}, {}, bitcast);
+}
+
 // The bytes of the operand, read with the result's dtype, dims and layout.
 Instruction* expand_bitcast(Instruction* bitcast) {
   Computation* c = bitcast->parent();
   Instruction* x = bitcast->operand(0);
+  check_bytes(*bitcast);
   if (!plain(x->shape())) x = transpose(x, major_to_minor(x->shape()), bitcast);
   const Shape& want = bitcast->shape();
   const Dims order = plain(want) ? Dims() : major_to_minor(want);
   const Dims physical = order.empty() ? want.dims : permuted(want.dims, order);
-  if (x->dtype() != want.dtype) {
-    if (byte_size(x->dtype()) != byte_size(want.dtype))
-      throw unsupported_error(*bitcast, "a bitcast from {} to {} changes the width of elements",
-                              to_string(x->dtype()), to_string(want.dtype));
-    x = c->add(Op::bitcast_convert, Shape(want.dtype, x->dims()), {x}, {}, bitcast);
-  }
+  if (x->dtype() != want.dtype) x = with_elements(x, want.dtype, bitcast);
   if (x->dims() != physical) x = c->add(Op::reshape, Shape(want.dtype, physical), {x}, {}, bitcast);
   if (order.empty()) return x;
   Dims inverse(order.size());
@@ -60,7 +81,7 @@ bool make_row_major(Shape& s) {
 
 }  // namespace
 
-bool assign_layouts(Module& m) {
+bool expand_bitcasts(Module& m) {
   bool changed = false;
   for (Computation* c : m.reachable())
     for (Instruction* i : c->snapshot()) {
@@ -71,6 +92,11 @@ bool assign_layouts(Module& m) {
       c->erase(i);
       changed = true;
     }
+  return changed;
+}
+
+bool assign_layouts(Module& m) {
+  bool changed = expand_bitcasts(m);
   for (Computation* c : m.reachable())
     for (Instruction* i : c->instructions()) {
       Shape shape = i->shape();

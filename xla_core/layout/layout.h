@@ -5,9 +5,12 @@
 
 namespace armillary {
 
-// Gives every array a row-major layout. A bitcast between other layouts means a permutation of the elements
-// in logical order: it becomes transpose, reshape, transpose. Arguments and results are exchanged in logical
-// order, so entry layouts only describe what a caller wished for.
+// A bitcast between layouts other than row-major means a permutation of the elements in logical order: it
+// becomes transpose, reshape, transpose. First of all passes, since the others keep no layouts.
+bool expand_bitcasts(Module& m);
+
+// Gives every array a row-major layout. Arguments and results are exchanged in logical order, so entry
+// layouts only describe what a caller wished for.
 bool assign_layouts(Module& m);
 
 }  // namespace armillary
