@@ -9,7 +9,12 @@ namespace {
 
 Literal same(const Instruction& i, Operands operands) {
   if (operands.empty()) return Literal(i.shape());
-  return i.shape().is_array() ? with_shape(operands[0], i.shape()) : operands[0];
+  if (!i.shape().is_array()) return operands[0];
+  if (operands[0].shape().dims != i.dims() || operands[0].dtype() != i.dtype())
+    throw unsupported_error("unsupported: custom-call to {} that makes {} of {} without a partitioner",
+                            i.attrs().text(Attr::custom_call_target), to_string(i.shape()),
+                            to_string(operands[0].shape()));
+  return with_shape(operands[0], i.shape());
 }
 
 // Only the op itself can ask for the least ones.

@@ -145,6 +145,15 @@ TEST(Interpreter, what_cannot_run_says_so_with_its_place) {
   EXPECT_NE(error.find("unsupported: all-reduce"), std::string::npos) << error;
 }
 
+TEST(Interpreter, only_a_partitioner_can_cut_an_array) {
+  const std::string error = error_of(
+      R"(ENTRY e { x = s32[4] parameter(0)
+       ROOT part = s32[2] custom-call(x), custom_call_target="SPMDFullToShardShape" })",
+      {"{1, 2, 3, 4}"});
+  EXPECT_NE(error.find("part"), std::string::npos) << error;
+  EXPECT_NE(error.find("makes s32[2] of s32[4] without a partitioner"), std::string::npos) << error;
+}
+
 TEST(Interpreter, arguments_must_fit_the_parameters) {
   const auto module = parse("ENTRY e { x = s32[2] parameter(0) ROOT r = s32[2] negate(x) }");
   EXPECT_THROW(evaluate(*module, {}), Error);

@@ -1,4 +1,5 @@
 // Applies the rewrite rules (rules_*.cc) until none fires.
+#include <algorithm>
 #include <array>
 
 #include "xla_core/passes/match.h"
@@ -44,7 +45,14 @@ Instruction* apply_rule(const Rule& rule, Instruction* root, const PassContext& 
 
 namespace {
 
+// Rules reason about sizes, and a dynamic one is only a bound.
+bool sizes_known(const Instruction* i) {
+  auto known = [](const Instruction* x) { return x->shape().dynamic.empty(); };
+  return known(i) && std::all_of(i->operands().begin(), i->operands().end(), known);
+}
+
 Instruction* rewrite_once(Instruction* i, const PassContext& context) {
+  if (!sizes_known(i)) return nullptr;
   for (const Rule* rule : rules_by_op()[static_cast<size_t>(i->op())])
     if (Instruction* with = apply_rule(*rule, i, context)) return with;
   return nullptr;
