@@ -29,7 +29,9 @@ void Parser::read_header_attribute(std::string_view name) {
   } else if (name == "entry_computation_layout") {
     read_entry_layout();
   } else if (name == "frontend_attributes") {
+    const size_t value = in_.next_position();
     module_->frontend_attributes = in_.balanced("frontend attributes");
+    check_raw(in_, value, Attr::frontend_attributes, {module_->frontend_attributes, false});
   } else {
     const RawText raw = read_raw(in_, fmt::format("a value for {}", name));
     for (const auto& [other, value] : module_->other_attributes)

@@ -128,6 +128,7 @@ Instruction* Parser::finish(Scope& scope, Draft& draft) {
                     draft.operands.size());
   check_required(draft);
   if (!draft.shape) draft.shape = infer_shape(draft);
+  check_agreement(in_, draft.begin, draft.op->op, *draft.shape, draft.operands, draft.attrs);
   std::string name =
       draft.name.empty() ? fresh_name(std::string(draft.op->name) + ".anon") : fresh_name(draft.name);
   Instruction* made = nullptr;

@@ -4,6 +4,22 @@
 #include "xla_core/hlo/parser.h"
 
 namespace armillary {
+namespace {
+
+// {%f} or {%f, %g}, which no body looks like.
+bool at_names(Scanner& in) {
+  const size_t before = in.next_position();
+  in.expect('{', "before computations");
+  bool result = false;
+  if (in.peek() == '%' || is_letter(in.peek())) {
+    in.name("a name");
+    result = in.peek() == ',' || in.peek() == '}';
+  }
+  in.seek(before);
+  return result;
+}
+
+}  // namespace
 
 void Parser::read_attributes(Scope& scope, Draft& draft) {
   while (in_.accept(',')) {
@@ -53,6 +69,7 @@ void Parser::read_control_predecessors(Scope& scope, Draft& draft) {
 Computation* Parser::read_callee() {
   const size_t position = in_.next_position();
   if (in_.peek() != '{') return find_computation(in_.name("a computation's name or '{'"), position);
+  if (at_names(in_)) throw in_.error(position, "expected one computation, found a list");
   Scanner::Nest nest(in_, "computations");
   return read_body(inline_name(), position);
 }

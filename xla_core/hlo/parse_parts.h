@@ -27,5 +27,8 @@ Dims read_ints(Scanner& in, std::string_view what);
 
 // The rules that kept text must obey; throws at `position`.
 void check_raw(const Scanner& in, size_t position, Attr attr, const RawText& raw);
+// Kept text must agree with the shape and the operands it speaks of.
+void check_agreement(const Scanner& in, size_t position, Op op, const Shape& shape,
+                     const std::vector<Instruction*>& operands, const Attrs& attrs);
 
 }  // namespace armillary

@@ -145,6 +145,23 @@ void check_groups(Scanner& in, bool pairs) {
   refuse_twice(std::move(targets), "receives twice");
 }
 
+// {name="text",name={text}}
+void check_frontend_attributes(Scanner& in) {
+  in.expect('{', "before frontend attributes");
+  while (!in.accept('}')) {
+    if (in.peek() == '"')
+      in.quoted("a name");
+    else
+      in.identifier("a name");
+    in.expect('=', "after the name of a frontend attribute");
+    if (in.peek() == '{')
+      in.balanced("a value");
+    else
+      in.quoted("a string or a text in braces");
+    if (in.peek() != '}') in.expect(',', "between frontend attributes");
+  }
+}
+
 }  // namespace
 
 RawText read_raw(Scanner& in, std::string_view what) {
@@ -188,6 +205,8 @@ void check_raw(const Scanner& in, size_t position, Attr attr, const RawText& raw
       check_groups(value, false);
     else if (attr == Attr::source_target_pairs)
       check_groups(value, true);
+    else if (attr == Attr::frontend_attributes)
+      check_frontend_attributes(value);
     else
       return;
     if (raw.text.front() == '{' && !value.at_end()) throw value.expected("the end");
