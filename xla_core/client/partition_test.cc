@@ -199,6 +199,30 @@ TEST(Partition, SummandsAreAddedWhereTheWholeIsAsked) {
   }
 }
 
+TEST(Partition, ParametersOfLoopsMayBeAnnotated) {
+  expect_same("", R"(
+  cond {
+    c = (s32[], f32[4,6]) parameter(0), sharding={{replicated}, {devices=[4,1]<=[4]}}
+    k = s32[] get-tuple-element(c), index=0
+    n = s32[] constant(3)
+    ROOT lt = pred[] compare(k, n), direction=LT }
+  body {
+    b = (s32[], f32[4,6]) parameter(0), sharding={{replicated}, {devices=[4,1]<=[4]}}
+    i = s32[] get-tuple-element(b), index=0
+    one = s32[] constant(1)
+    next = s32[] add(i, one)
+    v = f32[4,6] get-tuple-element(b), index=1
+    s = f32[4,6] sine(v)
+    ROOT t = (s32[], f32[4,6]) tuple(next, s) }
+  ENTRY e {
+    x = f32[4,6] parameter(0), sharding={devices=[4,1]<=[4]}
+    zero = s32[] constant(0)
+    init = (s32[], f32[4,6]) tuple(zero, x)
+    w = (s32[], f32[4,6]) while(init), condition=cond, body=body
+    ROOT y = f32[4,6] get-tuple-element(w), index=1, sharding={replicated} })",
+              4, {"{replicated}"});
+}
+
 TEST(Partition, ShardingsThatDoNotFitAreRefused) {
   for (const char* sharding :
        {"{devices=[3]0,1,2}", "{devices=[2,2]<=[4]}", "{devices=[4]0,0,1,2}", "{nonsense}"})

@@ -55,7 +55,7 @@ PassContext make_context(const CompileOptions& options, Dumper& dumper) {
 void drop_shardings(Module& m) {
   for (const Computation* c : m.computations())
     for (Instruction* i : c->instructions())
-      if (!i->is(Op::parameter)) i->attrs().erase(Attr::sharding);
+      if (!i->is(Op::parameter) || !c->is_entry()) i->attrs().erase(Attr::sharding);
 }
 
 void check_can_run(const Module& m, const Target& target) {

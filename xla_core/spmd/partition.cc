@@ -202,7 +202,7 @@ class Partitioner {
   void strip() {
     for (Computation* c : m_.reachable())
       for (Instruction* i : c->snapshot())
-        if (!i->is(Op::parameter)) i->attrs().erase(Attr::sharding);
+        if (!i->is(Op::parameter) || !c->is_entry()) i->attrs().erase(Attr::sharding);
     m_.entry_layout.reset();
     const Shape result = m_.entry()->root()->shape();
     std::erase_if(m_.aliases, [&](const InputOutputAlias& a) {
