@@ -201,6 +201,38 @@ ENTRY e {
 })");
 }
 
+TEST(Client, gathered_slices_without_elements_are_zeros) {
+  run_and_compare(R"(
+ENTRY e {
+  nothing = f32[0,2] parameter(0)
+  some = f32[4,2] parameter(1)
+  many = s32[3] parameter(2)
+  one = s32[1] parameter(3)
+  a = f32[3,2] gather(nothing, many), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={0,2}
+  b = f32[3,2] gather(some, many), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={0,2}
+  c = f32[1,2] gather(some, one), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={0,2}
+  ROOT r = (f32[3,2], f32[3,2], f32[1,2]) tuple(a, b, c)
+})");
+}
+
+TEST(Client, contractions_become_integers_after_the_sum) {
+  run_and_compare(R"(
+ENTRY e {
+  p = f32[3,5] parameter(0)
+  q = f32[5,2] parameter(1)
+  d = s32[3,2] dot(p, q), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  h = bf16[3,5] convert(p)
+  g = f16[5,2] convert(q)
+  n = u8[3,2] dot(h, g), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  x = f32[1,3,5] reshape(p)
+  k = f32[2,5,1] parameter(2)
+  v = s32[1,2,1] convolution(x, k), window={size=2}, dim_labels=b0f_0io->b0f
+  z = c64[3,5] complex(p, p)
+  m = f32[3,2] dot(z, q), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  ROOT r = (s32[3,2], u8[3,2], s32[1,2,1], f32[3,2]) tuple(d, n, v, m)
+})");
+}
+
 TEST(Client, what_cannot_run_is_named_with_its_place) {
   try {
     Executable::compile(parse(R"(

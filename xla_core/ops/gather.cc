@@ -116,6 +116,8 @@ Val gather_element(TapeBuilder& b, Index index, const OpContext& c, const Shape&
   const int64_t vector_dim = c.attrs.integer(Attr::index_vector_dim);
   std::vector<Val> batch, window, from(x.rank());
   for (size_t d = 0; d < index.size(); ++d) (contains_dim(offset, d) ? window : batch).push_back(index[d]);
+  // Slices without elements whose empty dimension vanishes: what the result holds comes from nowhere.
+  if (contains_dim(sizes, 0)) return b.zero(x.dtype);
   size_t w = 0;
   for (int64_t d = 0; d < x.rank(); ++d)
     from[d] = contains_dim(collapsed, d) || contains_dim(batching, d) ? b.index_const(0) : window[w++];

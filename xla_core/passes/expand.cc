@@ -23,6 +23,8 @@ constexpr Row kRows[] = {
     {Op::batch_norm_grad, expand_batch_norm_grad},
     {Op::ragged_dot, expand_ragged_dot},
     {Op::scaled_dot, expand_scaled_dot},
+    {Op::dot, expand_mixed_contraction},
+    {Op::convolution, expand_mixed_contraction},
     {Op::scan, expand_scan},
     {Op::domain, first_operand},
     {Op::async_done, expand_async_done},

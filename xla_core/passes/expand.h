@@ -21,6 +21,7 @@ Instruction* expand_batch_norm_grad(Instruction* instr);
 Instruction* expand_scan(Instruction* instr);
 Instruction* expand_ragged_dot(Instruction* instr);
 Instruction* expand_scaled_dot(Instruction* instr);
+Instruction* expand_mixed_contraction(Instruction* instr);
 Instruction* expand_async_done(Instruction* instr);
 Instruction* expand_copy_done(Instruction* instr);
 Instruction* expand_annotation(Instruction* instr);

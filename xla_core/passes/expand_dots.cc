@@ -1,4 +1,5 @@
-// ragged-dot and scaled-dot: plain dots of masked or scaled operands.
+// ragged-dot and scaled-dot: plain dots of masked or scaled operands. And contractions whose sums are of
+// another kind of number than their result.
 #include <algorithm>
 #include <numeric>
 
@@ -108,6 +109,24 @@ Instruction* expand_scaled_dot(Instruction* i) {
   if (!rhs) return nullptr;
   return b.convert(b.add(Op::dot, Shape(DType::kF32, i->dims()), {lhs, rhs}, dot_attrs(i->attrs())),
                    i->dtype());
+}
+
+// The widest kind of number among the operands is what products are summed in; the sum becomes an integer, or
+// loses its imaginary part, once.
+Instruction* expand_mixed_contraction(Instruction* i) {
+  bool any_complex = false, any_float = false, wide = false;
+  for (const Instruction* x : i->operands()) {
+    any_complex |= is_complex(x->dtype());
+    any_float |= is_float(x->dtype());
+    wide |= x->dtype() == DType::kF64 || x->dtype() == DType::kC128;
+  }
+  const bool changes_kind = any_complex ? !is_complex(i->dtype()) : any_float && is_integral(i->dtype());
+  if (!changes_kind) return nullptr;
+  Build b(i);
+  const DType sum = any_complex ? (wide ? DType::kC128 : DType::kC64) : (wide ? DType::kF64 : DType::kF32);
+  Instruction* x = b.add(i->op(), i->shape().with_dtype(sum), {i->operand(0), i->operand(1)}, i->attrs());
+  if (any_complex) x = b.add(Op::real, {x});
+  return b.convert(x, i->dtype());
 }
 
 }  // namespace armillary

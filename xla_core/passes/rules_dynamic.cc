@@ -39,7 +39,10 @@ Instruction* first_operand(M m) { return m.root()->operand(0); }
 
 bool gathers_one(C m) {
   const Attrs& a = m.root()->attrs();
-  if (!a.ints(Attr::operand_batching_dims).empty() || is_empty(m.root())) return false;
+  const Dims sizes = parse_int_list(a.raw(Attr::slice_sizes));
+  if (!a.ints(Attr::operand_batching_dims).empty() || is_empty(m.root()) ||
+      std::count(sizes.begin(), sizes.end(), 0) != 0)
+    return false;
   return m['y']->shape().num_elements() == static_cast<int64_t>(a.ints(Attr::start_index_map).size());
 }
 Instruction* gather_as_slice(M m) {
