@@ -248,6 +248,20 @@ ENTRY e {
   }
 }
 
+TEST(Client, a_start_without_its_done_is_the_programs_fault) {
+  try {
+    Executable::compile(parse(R"(
+ENTRY e {
+  p = f32[4] parameter(0)
+  t = token[] after-all()
+  ROOT s = (f32[4], u32[], token[]) send(p, t), channel_id=1
+})"));
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_NE(e.kind(), ErrorKind::kInternal) << e.what();
+  }
+}
+
 TEST(Client, a_chain_of_calls_that_doubles_is_judged_once_a_computation) {
   std::string text = "c0 { p0 = f32[] parameter(0)\n ROOT r0 = f32[] negate(p0) }\n";
   for (int k = 1; k < 60; ++k)

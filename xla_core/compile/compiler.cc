@@ -85,8 +85,8 @@ void optimise(Module& m, const Target& target, const CompileOptions& options, co
   if (options.optimise) stage(Stage::kLaidOut, kSimplify, "post-layout");
   if (options.optimise) stage(Stage::kFused, "remove-barriers,simplify-tuples,dce,fusion,cse,dce", "fusion");
   stage(Stage::kFused, "flatten-call-graph,loop-copies", "copies");
-  stage(Stage::kScheduled, "schedule", "schedule");
   check_can_run(m, target);
+  stage(Stage::kScheduled, "schedule", "schedule");
 }
 
 Compiled compile(std::unique_ptr<Module> module, const CompileOptions& options) {

@@ -46,13 +46,20 @@ TapeProgram write_program(const Instruction& i) {
   return program;
 }
 
+// A dynamic dimension is taken at its bound.
+bool fits(const Shape& argument, const Shape& parameter) {
+  return argument.dtype == parameter.dtype && argument.dims == parameter.dims &&
+         std::equal(argument.tuple.begin(), argument.tuple.end(), parameter.tuple.begin(),
+                    parameter.tuple.end(), fits);
+}
+
 void check_arguments(const Computation& computation, Operands args) {
   const auto& parameters = computation.parameters();
   if (args.size() != parameters.size())
     throw user_error("{} takes {} arguments, but {} are given", computation.name(), parameters.size(),
                      args.size());
   for (size_t i = 0; i < args.size(); ++i)
-    if (!args[i].shape().without_layout().compatible(parameters[i]->shape()))
+    if (!fits(args[i].shape(), parameters[i]->shape()))
       throw user_error("argument {} of {} is {}, but the parameter is {}", i, computation.name(),
                        to_string(args[i].shape()), to_string(parameters[i]->shape()));
 }

@@ -145,6 +145,15 @@ TEST(Interpreter, what_cannot_run_says_so_with_its_place) {
   EXPECT_NE(error.find("unsupported: all-reduce"), std::string::npos) << error;
 }
 
+TEST(Interpreter, dynamic_dimensions_are_taken_at_their_bounds) {
+  const auto module = parse(
+      "ENTRY e { x = (s32[<=2], s32[1]) parameter(0) a = s32[<=2] get-tuple-element(x), index=0 "
+      "ROOT r = s32[<=2] negate(a) }");
+  const Shape pair(DType::kS32, {2}), one(DType::kS32, {1});
+  const Literal argument = Literal::make_tuple({parse_literal(pair, "{1, 2}"), parse_literal(one, "{3}")});
+  EXPECT_EQ(evaluate(*module, {&argument, 1}).get_int(1), -2);
+}
+
 TEST(Interpreter, only_a_partitioner_can_cut_an_array) {
   const std::string error = error_of(
       R"(ENTRY e { x = s32[4] parameter(0)
