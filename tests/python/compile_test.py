@@ -184,6 +184,13 @@ ENTRY main {
     np.testing.assert_allclose(arm.compile(text)(x), np.exp(-x), rtol=1e-6)
 
 
+@pytest.mark.parametrize("state", ["u64[1]", "u64[4]", "u32[3]"])
+def test_states_that_no_generator_has_are_refused(state: str) -> None:
+    text = f"ENTRY e {{ s = {state} parameter(0)\n ROOT r = u32[8] rng-bit-generator(s), algorithm=rng_default }}"
+    with pytest.raises(arm.UserError, match="is no state of rng_default"):
+        arm.compile(text)
+
+
 def test_random_bits_come_without_their_next_state_too() -> None:
     text = """HloModule bits
 ENTRY main {

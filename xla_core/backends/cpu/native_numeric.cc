@@ -7,8 +7,17 @@
 namespace armillary::cpu {
 namespace {
 
+// Key and counter: two words, and for philox a third if the counter has all its bits.
+void check_state(const Instruction& i, std::string_view algorithm) {
+  const Shape& state = i.operand(0)->shape();
+  const int64_t bytes = state.byte_size(), most = algorithm == "rng_three_fry" ? 16 : 24;
+  if (bytes % 8 != 0 || bytes < 16 || bytes > most)
+    throw user_error(i, "{} is no state of {}", to_string(state), algorithm);
+}
+
 NativeFunction make_random_bits(const Instruction& i, FunctionTable&) {
   const std::string& name = i.attrs().text(Attr::algorithm);
+  check_state(i, name);
   const auto algorithm =
       name == "rng_three_fry" ? native::RngAlgorithm::kThreeFry : native::RngAlgorithm::kPhilox;
   return [arrays = Arrays(i), algorithm](std::byte* const* buffers) {
