@@ -233,6 +233,18 @@ ENTRY e {
 })");
 }
 
+TEST(Client, large_windows_that_overlap_are_written_in_order) {
+  run_and_compare(R"(
+last { a = s32[] parameter(0)
+  ROOT b = s32[] parameter(1) }
+ENTRY e {
+  x = s32[24,300] parameter(0)
+  rows = s32[8,1] parameter(1)
+  u = s32[8,16,300] parameter(2)
+  ROOT s = s32[24,300] scatter(x, rows, u), update_window_dims={1,2}, inserted_window_dims={}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=last
+})");
+}
+
 TEST(Client, what_cannot_run_is_named_with_its_place) {
   try {
     Executable::compile(parse(R"(

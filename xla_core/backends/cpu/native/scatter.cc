@@ -56,7 +56,7 @@ void for_each_place(const Places& p, int64_t operand_size, bool unique,
                     [&](int64_t a, int64_t b, int64_t n) { apply(p.starts[s] + a, p.updates[s] + b, n); });
   };
   const bool small = num_threads() == 1 || windows * window < 2 * kElementsPerTask;
-  if (small || (!unique && !p.apart && window < num_threads() * 256)) {
+  if (small || (!unique && !p.apart)) {
     const Apply apply = make_apply();
     for (int64_t s = 0; s < windows; ++s)
       if (p.starts[s] != kDropped) apply_part(apply, s, 0, window);
