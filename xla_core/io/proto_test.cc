@@ -198,5 +198,13 @@ TEST(Proto, PayloadsStandInForBackendConfigs) {
                [](auto& q) { find(q, "z")->mutable_backend_config_payload()->set_id(5); });
 }
 
+// XLA's reader wants the message even when all its lists are empty.
+TEST(Proto, AProductOfScalarsHasDimensionNumbers) {
+  const auto module = parse("HloModule m\nENTRY e { x = f32[] parameter(0) ROOT d = f32[] dot(x, x) }");
+  proto::HloModuleProto p;
+  ASSERT_TRUE(p.ParseFromString(to_proto(*module)));
+  EXPECT_TRUE(find(p, "d")->has_dot_dimension_numbers());
+}
+
 }  // namespace
 }  // namespace armillary

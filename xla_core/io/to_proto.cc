@@ -79,7 +79,10 @@ class Writer {
     for (const Computation* callee : callees_of(i))
       p->add_called_computation_ids(computation_ids_.at(callee));
     attrs_to_proto(i, p);
-    // What the text leaves out because it is the default.
+    // What the text leaves out because it is empty or the default.
+    if (i.is(Op::dot)) p->mutable_dot_dimension_numbers();
+    if (i.is(Op::convolution)) p->mutable_window();
+    if (i.is(Op::pad)) p->mutable_padding_config();
     if (i.is(Op::custom_call) && !i.has(Attr::api_version))
       p->set_custom_call_api_version(proto::API_VERSION_ORIGINAL);
     if (i.is(Op::async_start) && !i.has(Attr::async_execution_thread)) p->set_async_execution_thread("main");
