@@ -176,6 +176,9 @@ void Values::visit_while(const Instruction* i, int scope) {
   visit(*condition, inside);
   ++now_;
   for (int32_t leaf : of(condition->root())) use(leaf, 2 * now_ + 1, inside);
+  // The condition also runs last of all, with the state that outlives the loop.
+  for (size_t l = 0; l < state.size(); ++l)
+    if (!invariant[l]) use(state[l], 2 * now_ + 1, inside);
   visit(*body, inside);
   ++now_;
   const std::vector<int32_t> next = of(body->root());

@@ -128,6 +128,39 @@ ENTRY e {
 })");
 }
 
+TEST(Client, state_that_a_loop_only_writes_survives_the_condition) {
+  run_and_compare(R"(
+cond { s = (s32[], s32[], s32[]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  n = s32[] constant(3)
+  ROOT lt = pred[] compare(i, n), direction=LT }
+body { t = (s32[], s32[], s32[]) parameter(0)
+  j = s32[] get-tuple-element(t), index=0
+  one = s32[] constant(1)
+  k = s32[] add(j, one)
+  x = s32[] multiply(k, k)
+  y = s32[] subtract(one, k)
+  ROOT r = (s32[], s32[], s32[]) tuple(k, x, y) }
+ENTRY e {
+  p = s32[] parameter(0)
+  q = s32[] parameter(1)
+  u = s32[] add(p, q)
+  v = s32[] multiply(p, q)
+  start = s32[] constant(1)
+  init = (s32[], s32[], s32[]) tuple(start, u, v)
+  w = (s32[], s32[], s32[]) while(init), condition=cond, body=body
+  a = s32[] get-tuple-element(w), index=1
+  b = s32[] get-tuple-element(w), index=2
+  c = s32[] multiply(a, b)
+  none = s32[] constant(7)
+  idle = (s32[], s32[], s32[]) tuple(none, c, a)
+  z = (s32[], s32[], s32[]) while(idle), condition=cond, body=body
+  d = s32[] get-tuple-element(z), index=1
+  f = s32[] get-tuple-element(z), index=2
+  ROOT g = s32[] subtract(d, f)
+})");
+}
+
 TEST(Client, conditional_takes_the_branch_and_results_are_not_shared) {
   run_and_compare(R"(
 yes { p = (f32[4], f32[4]) parameter(0)
