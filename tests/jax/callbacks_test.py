@@ -142,3 +142,29 @@ def test_foreign_handlers_are_called() -> None:
     call = jax.ffi.ffi_call("armillary_test_scale", jax.ShapeDtypeStruct((4,), jnp.float32))
     result = jax.jit(lambda x: call(x, by=np.float32(2.5)) + 1)(jnp.arange(4.0))
     assert np.array_equal(result, np.arange(4) * 2.5 + 1)
+
+
+class Numbers(ctypes.Structure):
+    _fields_ = [
+        ("dtype", ctypes.c_int), ("size", ctypes.c_size_t), ("data", ctypes.POINTER(ctypes.c_float)),
+    ]  # fmt: skip
+
+
+@ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.POINTER(CallFrame))
+def shift(frame: "ctypes._Pointer[CallFrame]") -> None:
+    """y = x + by, where `by` is as long as x."""
+    call = frame.contents
+    x, y = call.args.buffers[0].contents, call.rets.buffers[0].contents
+    by = ctypes.cast(call.attrs.values[0], ctypes.POINTER(Numbers)).contents
+    source = ctypes.cast(x.data, ctypes.POINTER(ctypes.c_float))
+    target = ctypes.cast(y.data, ctypes.POINTER(ctypes.c_float))
+    for i in range(by.size):
+        target[i] = source[i] + by.data[i]
+
+
+@pytest.mark.parametrize("size", [1, 4, 1000])  # long ones arrive as bytes
+def test_arrays_are_attributes_of_foreign_handlers(size: int) -> None:
+    jax.ffi.register_ffi_target("armillary_test_shift", jax.ffi.pycapsule(shift), platform="cpu")
+    call = jax.ffi.ffi_call("armillary_test_shift", jax.ShapeDtypeStruct((size,), jnp.float32))
+    by = np.linspace(-1, 1, size, dtype=np.float32)
+    assert np.array_equal(jax.jit(lambda x: call(x, by=by))(jnp.ones(size)), 1 + by)

@@ -82,14 +82,42 @@ class FfiAttributeReader {
     in_.expect('<', "to open the elements");
     std::vector<std::string> words;
     const bool splat = in_.peek() != '[' && in_.peek() != '>';
-    if (in_.peek() == '"')
-      throw in_.error(in_.position(), "elements as hexadecimal bytes are not understood");
+    if (in_.peek() == '"') return hexadecimal_elements();
     if (splat) words.push_back(word());
     if (in_.accept('['))
       while (!in_.accept(']')) {
         words.push_back(word());
         if (in_.peek() != ']') in_.expect(',', "between elements");
       }
+    const auto [count, dtype] = end_of_elements();
+    if (splat) words.assign(static_cast<size_t>(std::min(count, kMostSplat)), words[0]);
+    if (static_cast<int64_t>(words.size()) != count)
+      throw in_.error(in_.position(), "{} elements for {}", words.size(), count);
+    return array(words, dtype, count);
+  }
+  static constexpr int64_t kMostSplat = 1 << 24;
+
+  // dense<"0x0000803F"> : tensor<1xf32>: long ones, as the bytes that lie in memory
+  Value hexadecimal_elements() {
+    const size_t at = in_.next_position();
+    const std::string digits = in_.string("bytes");
+    const auto [count, dtype] = end_of_elements();
+    const size_t size = static_cast<size_t>(count) * byte_size(dtype);
+    if (!digits.starts_with("0x") || digits.size() != 2 + 2 * size || count > kMostSplat)
+      throw in_.error(at, "{} hexadecimal digits for {} elements", digits.size(), count);
+    Literal& literal = out_.values_.emplace_back(Shape(dtype, {count}));
+    for (size_t b = 0; b < size; ++b) {
+      uint8_t byte = 0;
+      const char* two = digits.data() + 2 + 2 * b;
+      if (std::from_chars(two, two + 2, byte, 16).ptr != two + 2)
+        throw in_.error(at, "bytes are written in hexadecimal digits");
+      literal.bytes()[b] = std::byte{byte};
+    }
+    return kept_array(literal, dtype, count);
+  }
+
+  // > : tensor<2xf32>
+  std::pair<int64_t, DType> end_of_elements() {
     in_.expect('>', "to close the elements");
     in_.expect(':', "before the type");
     in_.expect("tensor<", "before the type");
@@ -98,12 +126,8 @@ class FfiAttributeReader {
     in_.expect('x', "between the size and the type");
     const DType dtype = type();
     in_.expect('>', "after the type");
-    if (splat) words.assign(static_cast<size_t>(std::min(count, kMostSplat)), words[0]);
-    if (static_cast<int64_t>(words.size()) != count)
-      throw in_.error(in_.position(), "{} elements for {}", words.size(), count);
-    return array(words, dtype, count);
+    return {count, dtype};
   }
-  static constexpr int64_t kMostSplat = 1 << 24;
 
   std::string word() {
     const size_t begin = in_.next_position();
@@ -140,6 +164,10 @@ class FfiAttributeReader {
   Value array(const std::vector<std::string>& words, DType dtype, int64_t count) {
     Literal& literal = out_.values_.emplace_back(Shape(dtype, {count}));
     for (int64_t i = 0; i < count; ++i) set(literal, i, words[i]);
+    return kept_array(literal, dtype, count);
+  }
+
+  Value kept_array(Literal& literal, DType dtype, int64_t count) {
     return {XLA_FFI_AttrType_ARRAY, &out_.arrays_.emplace_back(XLA_FFI_Array{
                                         ffi_type(dtype), static_cast<size_t>(count), literal.bytes()})};
   }
