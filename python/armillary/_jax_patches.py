@@ -219,3 +219,43 @@ def _platform_conditions(platform: str) -> None:
         return entry.rule(*args, **params)
 
     mlir._lowerings[conditionals.cond_p] = dataclasses.replace(entry, rule=rule)
+
+
+@_patch
+def _first_cpu_devices(platform: str) -> None:
+    """A question for "cpu" that itself starts the platforms is already past what _cpu_devices changes."""
+    from jax._src import xla_bridge
+
+    class Backends(dict[str, Any]):
+        def get(self, name: str, default: Any = None) -> Any:
+            return super().get(platform if name == "cpu" and "cpu" not in self else name, default)
+
+    xla_bridge._backends = Backends(xla_bridge._backends)
+
+
+@_patch
+def _exported_programs(platform: str) -> None:
+    """What is exported for cpu runs on ours, and what is exported on ours is for cpu, so that it runs on both."""
+    import dataclasses
+
+    from jax import export
+    from jax._src.export import _export
+    from jax._src.interpreters import mlir
+
+    default, entry = _export.default_export_platform, mlir._lowerings[_export.call_exported_p]
+
+    @functools.wraps(default)
+    def default_export_platform() -> str:
+        name = default()
+        return "cpu" if name == platform else name
+
+    @functools.wraps(entry.rule)
+    def rule(ctx: Any, *args: Any, exported: Any, **params: Any) -> Any:
+        if platform in ctx.module_context.platforms and platform not in exported.platforms:
+            names = tuple(platform if name == "cpu" else name for name in exported.platforms)
+            exported = dataclasses.replace(exported, platforms=names)
+        return entry.rule(ctx, *args, exported=exported, **params)
+
+    for module in (export, _export):
+        module.default_export_platform = default_export_platform
+    mlir._lowerings[_export.call_exported_p] = dataclasses.replace(entry, rule=rule)

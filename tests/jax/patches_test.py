@@ -35,3 +35,8 @@ def test_starting_says_nothing(caplog: pytest.LogCaptureFixture) -> None:
 def test_what_is_not_there_says_why(name: str) -> None:
     with pytest.raises(RuntimeError, match="JAX_PLATFORMS=armillary"):
         xla_bridge._init_backend(name)
+
+
+def test_the_first_question_may_be_for_cpu_devices() -> None:
+    our_devices()
+    assert xla_bridge._backends.get("cpu") is xla_bridge._backends[jax_plugin.PLATFORM]

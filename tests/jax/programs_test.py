@@ -3,6 +3,7 @@
 import threading
 
 import jax
+import jax.export
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -92,3 +93,13 @@ def test_what_is_written_for_cpu_is_written_for_us() -> None:
     assert float(jax.vmap(choose)(jnp.ones(2))[1]) == 2
     only_cpu = jax.jit(lambda x: jax.lax.platform_dependent(x, cpu=lambda x: x + 1, tpu=lambda x: x))
     assert float(only_cpu(1.0)) == 2
+
+
+def test_what_is_exported_for_cpu_runs_here_and_the_other_way_round() -> None:
+    x = np.arange(3, dtype=np.float32)
+    assert jax.export.export(jax.jit(jnp.sin))(x).platforms == ("cpu",)
+    for platforms in (("cpu",), ("tpu", "cpu")):
+        exported = jax.export.export(jax.jit(lambda x: x + 1), platforms=platforms)(x)
+        assert np.array_equal(exported.call(x), x + 1)
+    with pytest.raises(ValueError, match="exported for platform"):
+        jax.export.export(jax.jit(jnp.sin), platforms=("tpu",))(x).call(x)
