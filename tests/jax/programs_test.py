@@ -103,3 +103,9 @@ def test_what_is_exported_for_cpu_runs_here_and_the_other_way_round() -> None:
         assert np.array_equal(exported.call(x), x + 1)
     with pytest.raises(ValueError, match="exported for platform"):
         jax.export.export(jax.jit(jnp.sin), platforms=("tpu",))(x).call(x)
+
+
+def test_an_array_cannot_be_given_away_and_kept() -> None:
+    x = jnp.ones(4)
+    with pytest.raises(RuntimeError, match="donated and also"):
+        jax.jit(lambda a, b: a + b, donate_argnums=0)(x, x)

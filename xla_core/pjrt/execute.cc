@@ -108,6 +108,16 @@ void check(const PJRT_LoadedExecutable_Execute_Args& args, const Built& built) {
                      args.num_args);
 }
 
+// An array that is given away cannot be another argument as well.
+void check_donations(const PJRT_LoadedExecutable_Execute_Args& args, const std::vector<Input>& inputs,
+                     size_t device) {
+  PJRT_Buffer* const* buffers = args.argument_lists[device];
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (inputs[i].donated && std::count(buffers, buffers + inputs.size(), buffers[i]) > 1)
+      throw user_error(
+          "argument {} is donated and also another argument of the same call, as in f(donate(a), a)", i);
+}
+
 // All are looked at before the first is given away.
 std::vector<std::vector<Input>> collect(const PJRT_LoadedExecutable_Execute_Args& args, const Built& built) {
   std::vector<std::vector<Input>> inputs(args.num_devices);
@@ -118,6 +128,7 @@ std::vector<std::vector<Input>> collect(const PJRT_LoadedExecutable_Execute_Args
       inputs[d].push_back({args.argument_lists[d][i]->storage(), donated});
     }
   }
+  for (size_t d = 0; d < args.num_devices; ++d) check_donations(args, inputs[d], d);
   for (size_t d = 0; d < args.num_devices; ++d)
     for (size_t i = 0; i < args.num_args; ++i)
       if (inputs[d][i].donated) args.argument_lists[d][i]->take();
