@@ -42,6 +42,16 @@ def find(index: int) -> Callback:
     return callback
 
 
+def inspect_sharding(config: str, sharding: bytes) -> str | None:
+    """Tells the function with this number how its value is cut; what went wrong, if anything did."""
+    from jaxlib import xla_client
+
+    message = xla_client.OpSharding()
+    message.ParseFromString(sharding)
+    error, _ = find(int(config)).run(xla_client.HloSharding.from_proto(message))
+    return error
+
+
 def find_ffi_handler(target: str) -> dict[str, Any] | None:
     """Capsules by stage, of a handler that JAX's users registered for the cpu; None when there is none."""
     from jaxlib import xla_client

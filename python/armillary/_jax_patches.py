@@ -259,3 +259,49 @@ def _exported_programs(platform: str) -> None:
     for module in (export, _export):
         module.default_export_platform = default_export_platform
     mlir._lowerings[_export.call_exported_p] = dataclasses.replace(entry, rule=rule)
+
+
+@_patch
+def _inspected_shardings(platform: str) -> None:
+    """jax.debug.inspect_array_sharding() writes the address of a function into the program: ours gets a number."""
+    import dataclasses
+    import threading
+
+    from jax._src import debugging
+    from jax._src.interpreters import mlir
+
+    from armillary._callbacks import Callback
+
+    entry, lowering = mlir._lowerings[debugging.inspect_sharding_p], threading.local()
+
+    class Numbering:
+        def __init__(self, jaxlib: Any):
+            self._jaxlib = jaxlib
+
+        def encode_inspect_sharding_callback(self, function: Callable[[Any], None]) -> Any:
+            context = getattr(lowering, "context", None)
+            if context is None:
+                return self._jaxlib.encode_inspect_sharding_callback(function)
+
+            def without_results(sharding: Any) -> tuple[()]:
+                function(sharding)
+                return ()
+
+            callback = Callback(without_results)
+            context.add_keepalive(callback)
+            return str(callback.index)
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self._jaxlib, name)
+
+    @functools.wraps(entry.rule)
+    def rule(ctx: Any, *args: Any, **params: Any) -> Any:
+        if tuple(ctx.module_context.platforms) == (platform,):
+            lowering.context = ctx.module_context
+        try:
+            return entry.rule(ctx, *args, **params)
+        finally:
+            lowering.context = None
+
+    debugging.xc = Numbering(debugging.xc)
+    mlir._lowerings[debugging.inspect_sharding_p] = dataclasses.replace(entry, rule=rule)

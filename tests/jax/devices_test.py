@@ -1,9 +1,12 @@
 """Programs on four devices: shard_map, pmap, arrays that are cut over a mesh."""
 
 import jax
+import jax.export
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax.experimental import io_callback
+from jax.experimental.compute_on import compute_on
 from jax.sharding import Mesh, NamedSharding
 from jax.sharding import PartitionSpec as P
 
@@ -69,3 +72,57 @@ def test_callbacks_from_all_devices(line: Mesh) -> None:
 
     mapped = jax.shard_map(f, mesh=line, in_specs=P("x"), out_specs=P("x"))
     assert np.array_equal(jax.jit(mapped)(jnp.arange(8.0)), 2 * np.arange(8.0))
+
+
+def test_partitioned_callbacks_see_tiles(matrix: jax.Array) -> None:
+    seen = []
+
+    def f(x: jax.Array) -> jax.Array:
+        jax.debug.callback(lambda tile: seen.append(np.asarray(tile)), x * 2, partitioned=True)
+        return x
+
+    jax.jit(f)(matrix)
+    jax.effects_barrier()
+    tiles = [2 * np.arange(64).reshape(8, 8)[r : r + 4, c : c + 4] for r in (0, 4) for c in (0, 4)]
+    assert sorted(t.tolist() for t in seen) == sorted(t.tolist() for t in tiles)
+
+
+def test_shardings_can_be_inspected(matrix: jax.Array) -> None:
+    seen = []
+
+    def f(x: jax.Array) -> jax.Array:
+        jax.debug.inspect_array_sharding(x + 1, callback=seen.append)
+        return x
+
+    assert np.array_equal(jax.jit(f)(matrix), matrix)
+    assert len(seen) == 1 and seen[0].is_equivalent_to(matrix.sharding, 2)
+
+
+def test_ordered_callbacks_in_manual_regions(line: Mesh) -> None:
+    seen: list[float] = []
+
+    def f(x: jax.Array) -> None:
+        io_callback(lambda v: seen.append(float(v[0])), None, x, ordered=True)
+
+    jax.jit(jax.shard_map(f, mesh=line, in_specs=P("x"), out_specs=None))(jnp.arange(4.0))
+    jax.effects_barrier()
+    assert sorted(seen) == [0, 1, 2, 3]
+
+
+def test_places_mean_nothing_on_several_devices(line: Mesh) -> None:
+    @compute_on("device_host")
+    @jax.jit
+    def double(x: jax.Array) -> jax.Array:
+        return x * 2
+
+    x = jax.device_put(jnp.arange(8.0), NamedSharding(line, P("x")))
+    assert np.array_equal(jax.jit(lambda x: double(x) + 1)(x), np.arange(8.0) * 2 + 1)
+
+
+def test_a_program_exported_for_one_device_runs_on_several(line: Mesh) -> None:
+    one = NamedSharding(Mesh(np.array(our_devices()[:1]), ("y",)), P("y"))
+    program = jax.jit(lambda x: jax.lax.with_sharding_constraint(x * 2, one))
+    exported = jax.export.export(program)(jnp.arange(8.0))
+    assert exported.nr_devices == 1
+    x = jax.device_put(jnp.arange(8.0), NamedSharding(line, P("x")))
+    assert np.array_equal(exported.call(x), np.arange(8.0) * 2)

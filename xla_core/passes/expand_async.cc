@@ -20,24 +20,28 @@ Instruction* expand_copy_done(Instruction* done) {
   return Build(done).add(Op::copy, done->shape(), {start->operand(0)});
 }
 
-// Custom calls that only say where a value should live, or how it is sharded.
+// Custom calls that only say where a value should live, or how it is sharded, which the partitioner reads.
 Instruction* expand_annotation(Instruction* i) {
-  static constexpr std::string_view kTargets[] = {"Sharding",
-                                                  "SPMDFullToShardShape",
-                                                  "SPMDShardToFullShape",
-                                                  "annotate_device_placement",
-                                                  "LayoutConstraint",
-                                                  "MoveToHost",
-                                                  "MoveToDevice",
-                                                  "xla.sdy.FuncResultSharding",
-                                                  "xla.sdy.GlobalToLocalShape",
-                                                  "xla.sdy.LocalToGlobalShape",
-                                                  "PinToDevice",
-                                                  "PinToDeviceSram"};
-  const std::string& target = i->attrs().text(Attr::custom_call_target);
-  bool known = std::find(std::begin(kTargets), std::end(kTargets), target) != std::end(kTargets);
-  bool same = i->num_operands() == 1 && i->operand(0)->shape().compatible(i->shape());
-  return known && same && i->module()->num_partitions == 1 ? i->operand(0) : nullptr;
+  static constexpr std::string_view kPlaces[] = {"annotate_device_placement",
+                                                 "LayoutConstraint",
+                                                 "MoveToHost",
+                                                 "MoveToDevice",
+                                                 "PinToDevice",
+                                                 "PinToDeviceSram"};
+  static constexpr std::string_view kShardings[] = {
+      "Sharding",
+      "SPMDFullToShardShape",
+      "SPMDShardToFullShape",
+      "xla.sdy.FuncResultSharding",
+      "xla.sdy.GlobalToLocalShape",
+      "xla.sdy.LocalToGlobalShape",
+  };
+  auto among = [target = i->attrs().text(Attr::custom_call_target)](auto& all) {
+    return std::find(std::begin(all), std::end(all), target) != std::end(all);
+  };
+  const bool same = i->num_operands() == 1 && i->operand(0)->shape().compatible(i->shape());
+  const bool meant = among(kPlaces) || (among(kShardings) && i->module()->num_partitions == 1);
+  return same && meant ? i->operand(0) : nullptr;
 }
 
 // Late: until here the barrier kept other passes from looking through it.

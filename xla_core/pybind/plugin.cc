@@ -2,8 +2,11 @@
 #include <pybind11/stl.h>
 
 #include "xla_core/client/host_hooks.h"
+#include "xla_core/io/device_proto.h"
+#include "xla_core/io/hlo.pb.h"
 #include "xla_core/pybind/bind.h"
 #include "xla_core/pybind/with_python.h"
+#include "xla_core/spmd/inspect.h"
 
 namespace py = pybind11;
 
@@ -48,6 +51,16 @@ HostHooks::FfiStages find_ffi_handler(const std::string& target) {
   });
 }
 
+void inspect_sharding(const std::string& config, const std::string& sharding) {
+  proto::OpSharding p;
+  sharding_from_text(sharding, &p);
+  with_python([&] {
+    const py::object error = py::module_::import("armillary._callbacks")
+                                 .attr("inspect_sharding")(config, py::bytes(p.SerializeAsString()));
+    if (!error.is_none()) throw internal_error("{}", std::string(py::str(error)));
+  });
+}
+
 void without_host_lock(const std::function<void()>& body) {
   if (!Py_IsInitialized() || !PyGILState_Check()) return body();
   py::gil_scoped_release nogil;
@@ -62,6 +75,7 @@ void bind_plugin(py::module_&) {
   host_hooks().client_created = client_created;
   host_hooks().find_ffi_handler = find_ffi_handler;
   host_hooks().without_host_lock = without_host_lock;
+  sharding_inspector() = inspect_sharding;
 }
 
 }  // namespace armillary

@@ -40,7 +40,8 @@ Instruction* Boundaries::replaced(Instruction* i) {
     return s ? i->operand(0)->operand(0) : i->operand(0);
   }
   if (target == "SPMDShardToFullShape") return constraint(i);
-  if (i->has(Attr::sharding) && i->has_effect()) {
+  const bool on_tiles = target == kPartitionedCallback;
+  if (i->has(Attr::sharding) && i->has_effect() && !on_tiles) {
     const auto said = parse_sharding(i->attrs().raw(Attr::sharding), ranks_of(i->shape()), marks_.devices());
     if (!said.empty() && said[0].kind == Annotation::kMaximal) return only_on(i, said[0].device);
   }

@@ -6,6 +6,9 @@
 
 namespace armillary {
 
+// Every device calls it with its own tiles, whatever sharding stands at the call.
+inline constexpr std::string_view kPartitionedCallback = "xla_ffi_partitioned_python_cpu_callback";
+
 class Boundaries {
  public:
   Boundaries(Module& m, Marks& marks);

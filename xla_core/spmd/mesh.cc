@@ -70,9 +70,10 @@ MeshSharding read_mesh_sharding(Scanner& in, const Mesh& mesh, int64_t rank, int
       if (in.peek() != '}') in.expect(',', "between axes");
     }
   }
+  Sharding& sharding = out.sharding = Sharding::replicated(rank, devices);
+  if (mesh.devices.size() == 1) return out;  // a program for one device, called by one for many, cuts nothing
   if (!mesh.sizes.empty() && static_cast<int64_t>(mesh.devices.size()) != devices)
     throw in.error(at, "a mesh of {} devices in a program for {}", mesh.devices.size(), devices);
-  Sharding& sharding = out.sharding = Sharding::replicated(rank, devices);
   for (size_t d = 0; d < parts.size(); ++d)
     for (const AxisPart& p : parts[d]) sharding.tiles[d] *= p.size;
   for (const AxisPart& p : unreduced) sharding.summands *= p.size;

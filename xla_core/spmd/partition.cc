@@ -5,6 +5,7 @@
 #include "xla_core/base/error.h"
 #include "xla_core/passes/passes.h"
 #include "xla_core/spmd/boundaries.h"
+#include "xla_core/spmd/inspect.h"
 
 namespace armillary {
 namespace {
@@ -13,7 +14,7 @@ bool is_wish(const Instruction* i) {
   if (i->has(Attr::sharding)) return true;
   if (!i->is(Op::custom_call)) return false;
   const std::string& target = i->attrs().text(Attr::custom_call_target);
-  return target.starts_with("xla.sdy.") || target.starts_with("SPMD");
+  return target.starts_with("xla.sdy.") || target.starts_with("SPMD") || target == kInspectSharding;
 }
 
 bool is_manual(const Instruction* i) {
@@ -38,6 +39,7 @@ class Partitioner {
     simplify_tuples(m_, context_);  // regions with several results
     cut_results_as_wished();
     sink_joins(m_, marks_);
+    answer_inspections(m_, marks_);
     cut_results();
     lower_marks(m_, marks_);
     strip();

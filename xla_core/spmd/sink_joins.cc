@@ -1,7 +1,7 @@
 // op(join(x)) = join(op(x)), one function a family of ops. Each gives nullptr where it does not hold.
 #include <algorithm>
 
-#include "xla_core/spmd/marks.h"
+#include "xla_core/spmd/boundaries.h"
 
 namespace armillary {
 namespace {
@@ -11,6 +11,7 @@ class Sinker {
   Sinker(Marks& marks, Instruction* i) : marks_(marks), i_(i), b_(i) {}
 
   Instruction* run() {
+    if (i_->is(Op::custom_call)) return call_on_tiles();
     if (i_->shape().is_tuple() && !i_->is(Op::reduce)) return nullptr;
     if (i_->has(kElementwise)) return elementwise();
     const Sharding* s = i_->num_operands() > 0 ? tiles_of(i_->operand(0)) : nullptr;
@@ -76,6 +77,17 @@ class Sinker {
       return out;
     };
     return finish({i_->operand(0)->operand(0)}, from.mapped(permuted(from.tiles), permuted));
+  }
+
+  // A Python function without results that every device calls with what it holds.
+  Instruction* call_on_tiles() {
+    const bool wanted = i_->attrs().text(Attr::custom_call_target) == kPartitionedCallback;
+    if (!wanted || !leaves_of(i_->shape()).empty()) return nullptr;
+    std::vector<Instruction*> operands(i_->operands().begin(), i_->operands().end());
+    bool cut = false;
+    for (Instruction*& o : operands)
+      if (tiles_of(o)) cut = true, o = o->operand(0);
+    return cut ? b_.clone(*i_, std::move(operands)) : nullptr;
   }
 
   // Along whole dimensions only; several arrays must be cut alike.

@@ -11,6 +11,9 @@ namespace {
 // Stack frames of a user's program nest; a file that nests deeper than this was not made by one.
 constexpr int kMaxNesting = 1000;
 
+// StableHLO's only type of its own (StablehloBytecode.cpp): Shardy's ops keep it where VHLO's have another.
+constexpr uint64_t kStablehloToken = 0;
+
 struct Level {
   explicit Level(int& depth) : depth_(depth) {
     if (++depth_ > kMaxNesting) {
@@ -89,6 +92,8 @@ const Type* Attributes::type(uint64_t index) {
       decode_vhlo(in, *this, out);
     else if (entry.dialect == "builtin")
       decode_builtin(in, *this, out);
+    else if (entry.dialect == "stablehlo" && in.varint() == kStablehloToken)
+      out.kind = TypeKind::kToken, out.shape = Shape::token();
     else
       throw unsupported_error("a type of the dialect {}", entry.dialect);
   });
