@@ -89,7 +89,7 @@ def random_array(shape: _core.Shape, rng: np.random.Generator) -> np.ndarray:
     if kind == "pred":
         return rng.integers(0, 2, dims).astype(np.bool_)
     if kind.startswith("c"):
-        return (rng.standard_normal(dims) + 1j * rng.standard_normal(dims)).astype(shape.dtype)
+        return np.asarray(rng.standard_normal(dims) + 1j * rng.standard_normal(dims)).astype(shape.dtype)
     if kind[0] in "su":
         narrow = {"s1": 1, "u1": 2, "s2": 2}.get(kind, 4)
         return rng.integers(0, narrow, dims).astype(shape.dtype)

@@ -72,6 +72,14 @@ def test_the_same_seed_gives_the_same_numbers(file: Path) -> None:
     assert lines(3) == lines(3) != lines(4)
 
 
+def test_run_draws_scalars_of_every_kind(tmp_path: Path) -> None:
+    path = tmp_path / "scalars.hlo"
+    kinds = ["c64", "pred", "u8", "bf16"]
+    parameters = "\n".join(f"  x{k} = {kind}[] parameter({k})" for k, kind in enumerate(kinds))
+    path.write_text(f"ENTRY e {{\n{parameters}\n  ROOT r = f32[] abs(x0)\n}}")
+    assert b"within the tolerance" in armillary("run", path, "--random", "--compare", "interp").stdout
+
+
 def test_opt_runs_passes_and_prints_text(file: Path) -> None:
     out = armillary("opt", file, "--passes=dce").stdout.decode()
     assert "tanh" in out
