@@ -94,15 +94,6 @@ def test_wrong_programs_say_where(operation: str, kind: type[Exception], message
         arm.load(module_of(operation), file="model.mlir")
 
 
-def test_quantised_types_are_unsupported() -> None:
-    text = ADD.replace("tensor<4xf32>) ->", "tensor<4x!quant.uniform<i8:f32, 1.0>>) ->").replace(
-        "stablehlo.add %a, %a : tensor<4xf32>",
-        "stablehlo.uniform_dequantize %a : (tensor<4x!quant.uniform<i8:f32, 1.0>>) -> tensor<4xf32>",
-    )
-    with pytest.raises(arm.UnsupportedError, match="quantized types"):
-        arm.load(text)
-
-
 def test_a_module_without_main_is_told_so() -> None:
     with pytest.raises(arm.UserError, match="main"):
         arm.load(ADD.replace("@main", "@other"))

@@ -48,6 +48,17 @@ def artifact(lowered: Any, version: str = VERSION) -> bytes:
     return _jax.mlir.serialize_portable_artifact(stream.getvalue(), version)
 
 
+def quantized() -> bytes:
+    one, each = "!quant.uniform<i8:f32, 0.5:-3>", "!quant.uniform<u8<1:200>:f32:1, {0.5:3, 0.25:7}>"
+    text = f"""func.func @main(%x: tensor<3x2xf32>, %q: tensor<3x2x{one}>) -> tensor<3x2x{one}> {{
+        %0 = stablehlo.uniform_quantize %x : (tensor<3x2xf32>) -> tensor<3x2x{each}>
+        %1 = stablehlo.uniform_dequantize %0 : (tensor<3x2x{each}>) -> tensor<3x2xf32>
+        %2 = stablehlo.uniform_quantize %1 : (tensor<3x2xf32>) -> tensor<3x2x{one}>
+        %3 = stablehlo.add %2, %q : tensor<3x2x{one}>
+        return %3 : tensor<3x2x{one}> }}"""
+    return _jax.mlir.serialize_portable_artifact(text, VERSION)
+
+
 @program(
     array(8, 8, spec=("a", "b")),
     array(8, 8, spec=(None, "b")),

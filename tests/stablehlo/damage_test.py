@@ -44,7 +44,7 @@ def damage(data: bytes, rng: random.Random) -> bytes:
 
 def test_damage_is_an_error_or_a_program() -> None:
     rng = random.Random(20)
-    whole = [artifacts.artifact(artifacts.lower(name)) for name in SEEDS]
+    whole = [artifacts.artifact(artifacts.lower(name)) for name in SEEDS] + [artifacts.quantized()]
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     refused = 0
     for attempt in range(TRIES):

@@ -72,8 +72,8 @@ def test_names_and_places_come_from_the_program() -> None:
 
 
 def test_an_operation_without_hlo_is_named_with_its_line() -> None:
-    text = """func.func @main(%a: tensor<4x!quant.uniform<i8:f32, 1.0>>) -> tensor<4xf32> {
-        %0 = stablehlo.uniform_dequantize %a : (tensor<4x!quant.uniform<i8:f32, 1.0>>) -> tensor<4xf32>
+    text = """func.func @main(%a: tensor<4x4xf32>) -> tensor<4xf32> {
+        %0 = stablehlo.unary_einsum %a, config = "ij->i" : (tensor<4x4xf32>) -> tensor<4xf32>
         return %0 : tensor<4xf32> }"""
-    with pytest.raises(arm.UnsupportedError, match="quantized types"):
+    with pytest.raises(arm.UnsupportedError, match=r"stablehlo\.unary_einsum is an operation that HLO has"):
         arm.load(text)

@@ -165,12 +165,9 @@ void become_tensor(Type& type, Dims dims, const Type* element, const Attribute* 
   constexpr int64_t kNoBound = Shape::kUnbounded;  // MLIR marks dynamic dimensions with the same number
   constexpr size_t kMaxRank = 100;
   if (dims.size() > kMaxRank) throw unsupported_error("a tensor of {} dimensions", dims.size());
-  if (element->kind == TypeKind::kQuantized) {
-    type.kind = TypeKind::kQuantized;
-    return;
-  }
   const bool is_index = element->kind == TypeKind::kIndex;  // layouts are lists of them
-  if (element->kind != TypeKind::kElement && !is_index)
+  type.quantization = element->quantization;
+  if (element->kind != TypeKind::kElement && !is_index && type.quantization == nullptr)
     throw user_error("a tensor of elements that are none");
   type.kind = TypeKind::kTensor;
   type.shape = Shape(is_index ? DType::kS64 : element->shape.dtype, std::move(dims));
@@ -186,6 +183,10 @@ void become_tensor(Type& type, Dims dims, const Type* element, const Attribute* 
     if (size < 0 && size != kNoBound) throw user_error("a tensor with a dimension of size {}", size);
   }
   const Dims& sizes = type.shape.dims;
+  if (const Quantization* q = type.quantization.get(); q != nullptr && q->axis != -1)  // (C12), (C13)
+    if (q->axis < 0 || q->axis >= type.shape.rank() || sizes[q->axis] != std::ssize(q->scales))
+      throw user_error("{} scales along dimension {} of {}", q->scales.size(), q->axis,
+                       to_string(type.shape));
   if (std::find(sizes.begin(), sizes.end(), kNoBound) == sizes.end())
     type.shape.num_elements();  // throws when nobody can count them
 }

@@ -53,6 +53,7 @@ void decode_vhlo(ByteReader& in, Attributes& table, Attribute& out);
 void decode_sdy(ByteReader& in, Attributes& table, Attribute& out);
 void decode_builtin(ByteReader& in, Attributes& table, Type& out);
 void decode_vhlo(ByteReader& in, Attributes& table, Type& out);
+void decode_quantized(ByteReader& in, Attributes& table, bool per_axis, Type& out);
 
 // Shared by dialects.
 Dims read_signed_list(ByteReader& in);

@@ -216,8 +216,7 @@ void decode_vhlo(ByteReader& in, Attributes& table, Type& out) {
       return become_tuple(table, out, table.read_types(in));
     case kQuantizedType:
     case kQuantizedPerAxisType:
-      out.kind = TypeKind::kQuantized;
-      return;
+      return decode_quantized(in, table, code == kQuantizedPerAxisType, out);
     case kNoneType:
       out.kind = TypeKind::kNone;
       return;

@@ -4,6 +4,7 @@
 
 #include "xla_core/io/device_proto.h"
 #include "xla_core/io/metadata_proto.h"
+#include "xla_core/io/vhlo/quantized.h"
 
 namespace armillary::vhlo {
 namespace {
@@ -296,8 +297,7 @@ void Importer::import_operation(Operation& op, Computation& into) {
   try {
     if (op.row == nullptr || op.row->import == nullptr)
       throw unsupported_error("{} is an operation that HLO has no words for", user_name(op));
-    OpImport here(*this, op, into);
-    op.row->import(here);
+    import_row(*this, op, into);
   } catch (const Error& e) {
     if (!e.where().empty()) throw;
     // As an instruction there would say it: from train.py:41 in loss_fn (jit(step)/add).
@@ -326,6 +326,9 @@ Instruction* Importer::materialize(const Operation& constant, Computation& into)
   Sharding sharding;
   if (constant.attributes) sharding = sharding_at(constant.attributes, meshes_);
   const Shape& shape = shape_of(*tensor->type);
+  const Type& result = *constant.results[0]->type;
+  if (result.quantization && result.shape != shape)
+    throw user_error("{} stored in a quantized constant of {}", to_string(shape), to_string(result.shape));
   Instruction* made;
   if (is_splat(*tensor) && shape.num_elements() > 1) {  // a scalar that is broadcast, as XLA writes it
     Attrs attrs;

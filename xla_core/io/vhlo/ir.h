@@ -3,6 +3,7 @@
 #pragma once
 
 #include <deque>
+#include <memory>
 #include <string_view>
 #include <vector>
 
@@ -25,16 +26,27 @@ enum class TypeKind : uint8_t {
   kIndex,
   kNone,
   kFunction,   // items: inputs, then results
-  kQuantized,  // read, not understood
+  kQuantized,  // an element; shape is a scalar of its storage
   kTf32,       // only names an algorithm
   kOther,
+};
+
+// What integers stand for: (integer - zero point) * scale.
+struct Quantization {
+  DType storage = DType::kInvalid, expressed = DType::kInvalid;
+  int64_t axis = -1;  // each slice along it has its scale and zero point; -1: one for all
+  std::vector<double> scales;
+  Dims zero_points;
+  int64_t min = 0, max = 0;  // of what is stored
+  bool operator==(const Quantization&) const = default;
 };
 
 struct Type {
   TypeKind kind = TypeKind::kOther;
   Shape shape;
   std::vector<const Type*> items;
-  size_t inputs = 0;  // of a function
+  size_t inputs = 0;                                 // of a function
+  std::shared_ptr<const Quantization> quantization;  // of an element or tensor; the shape is that of storage
   bool is_value() const { return kind >= TypeKind::kTensor && kind <= TypeKind::kTuple; }
 };
 

@@ -11,12 +11,31 @@ std::string key(std::string_view dialect, std::string_view name) {
   return std::string(dialect).append(".").append(name);
 }
 
+struct Family {
+  std::vector<OpRow> (*rows)();
+  Quantized quantized;
+};
+
+constexpr Family kFamilies[] = {
+    {elementwise_rows, Quantized::kThroughFloats},
+    {shape_rows, Quantized::kMoved},
+    {contraction_rows, Quantized::kThroughFloats},
+    {indexing_rows, Quantized::kMoved},
+    {region_rows, Quantized::kMoved},
+    {control_flow_rows, Quantized::kAsStored},
+    {communication_rows, Quantized::kAsStored},
+    {linear_rows, Quantized::kThroughFloats},
+    {call_rows, Quantized::kAsStored},
+    {shardy_rows, Quantized::kAsStored},
+    {quantized_rows, Quantized::kAsStored},
+    {structure_rows, Quantized::kAsStored},
+};
+
 std::unordered_map<std::string, OpRow> all_rows() {
   std::unordered_map<std::string, OpRow> table;
-  for (auto family :
-       {elementwise_rows, shape_rows, contraction_rows, indexing_rows, region_rows, control_flow_rows,
-        communication_rows, linear_rows, call_rows, shardy_rows, structure_rows})
-    for (OpRow& row : family()) {
+  for (const Family& family : kFamilies)
+    for (OpRow& row : family.rows()) {
+      if (row.quantized == Quantized::kFamily) row.quantized = family.quantized;
       std::sort(row.properties.begin(), row.properties.end());  // as they are encoded
       table.emplace(key(row.dialect, row.name), std::move(row));
     }

@@ -122,7 +122,7 @@ class Reader {
       throw user_error("a conversion of {} values into {}", cast.operands.size(), cast.results.size());
     for (size_t i = 0; i < cast.operands.size(); ++i) {
       const Type &from = *cast.operands[i]->type, &to = *cast.results[i]->type;
-      if (from.kind != to.kind || from.shape != to.shape)
+      if (from.kind != to.kind || from.shape != to.shape || from.quantization != to.quantization)
         throw user_error("a conversion that changes a value");
       define(scope, next, *cast.operands[i]);
     }

@@ -157,7 +157,7 @@ std::vector<OpRow> shape_rows() {
       {"vhlo", "concatenate_v1", {"dimension"}, concatenate},
       {"vhlo", "dynamic_reshape_v1", {}, dynamic_reshape},
       {"vhlo", "get_dimension_size_v1", {"dimension"}, get_dimension_size},
-      {"vhlo", "get_tuple_element_v1", {"index"}, get_tuple_element},
+      {"vhlo", "get_tuple_element_v1", {"index"}, get_tuple_element, Quantized::kAsStored},
       {"vhlo", "iota_v1", {"iota_dimension"}, iota},
       {"vhlo", "pad_v1", {"edge_padding_low", "edge_padding_high", "interior_padding"}, pad},
       {"vhlo", "reshape_v1", {}, plain<Op::reshape>},
@@ -165,7 +165,7 @@ std::vector<OpRow> shape_rows() {
       {"vhlo", "set_dimension_size_v1", {"dimension"}, set_dimension_size},
       {"vhlo", "slice_v1", {"start_indices", "limit_indices", "strides"}, slice},
       {"vhlo", "transpose_v1", {"permutation"}, transpose},
-      {"vhlo", "tuple_v1", {}, tuple},
+      {"vhlo", "tuple_v1", {}, tuple, Quantized::kAsStored},
   };
 }
 

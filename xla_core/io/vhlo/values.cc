@@ -69,7 +69,6 @@ const std::vector<const Attribute*>& items_of(const Attribute& a) {
 }
 
 const Shape& shape_of(const Type& type) {
-  if (type.kind == TypeKind::kQuantized) throw unsupported_error("quantized types (!quant.uniform)");
   if (!type.is_value()) throw unsupported_error("a value of a type that HLO does not have");
   return type.shape;
 }
