@@ -189,6 +189,9 @@ struct Matmul {
   DType operand = DType::kBF16, result = DType::kBF16;
   int passes = 1;
   int64_t vmem_budget = 0;  // bytes; 0: all of the device's
+  // Bytes between HBM and VMEM for each byte of a block: 0 where the array is in VMEM, 2 where f32 is read
+  // and cut to bf16, less than 1 where windows of a convolution overlap, more where an epilogue reads others.
+  double a_traffic = 1, b_traffic = 1, c_traffic = 1;
 };
 
 // What passes through VMEM at once: a part of one product, or several small ones of a batch.

@@ -1,6 +1,7 @@
 // How a matrix product is cut into blocks that pass through VMEM.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <utility>
 
 #include "tpu_sim/core/price.h"
@@ -52,6 +53,10 @@ int64_t block_of(int64_t extent, int64_t parts, int64_t multiple) {
   return std::min(extent, round_up(ceil_div(extent, parts), multiple));
 }
 
+int64_t moved(double traffic, int64_t block) {
+  return static_cast<int64_t>(std::ceil(traffic * static_cast<double>(block)));
+}
+
 // Blocks and how often each moves.
 class Blocking {
  public:
@@ -61,6 +66,8 @@ class Blocking {
         a_bytes_(b_.m * b_.k * bits_of(p_.operand) / 8),
         b_bytes_(b_.k * b_.n * bits_of(p_.operand) / 8),
         c_bytes_(b_.m * b_.n * bits_of(p_.result) / 8),
+        a_moved_(moved(p_.a_traffic, a_bytes_)),
+        b_moved_(moved(p_.b_traffic, b_bytes_)),
         rows_(ceil_div(extents.m, b_.m)),
         columns_(ceil_div(extents.n, b_.n)),
         depth_(ceil_div(extents.k, b_.k)) {}
@@ -75,6 +82,7 @@ class Blocking {
     FusedLoop loop;
     loop.vmem_bytes = vmem(loop.buffers);
     loop.tile.matrix = {work()};
+    loop.tile.vmem_traffic = (a_bytes_ + b_bytes_ + c_bytes_) * b_.batch;
     set_traffic(loop);
     return loop;
   }
@@ -87,7 +95,8 @@ class Blocking {
     const double once = static_cast<double>(moved.tile.bytes_in + moved.tile.bytes_out) / speed;
     const double before = static_cast<double>(moved.prologue_bytes) / speed;
     const double tile = static_cast<double>(matrix_ticks(work(), d) + d.tile_step);
-    const double beside = static_cast<double>(d.op_launch + d.dma_latency + matrix_fill_ticks(p_.operand, d));
+    const Tick latency = once + before > 0 ? d.dma_latency : 0;
+    const double beside = static_cast<double>(d.op_launch + latency + matrix_fill_ticks(p_.operand, d));
     return beside + before + std::max(n * tile + once, n * once);
   }
 
@@ -100,9 +109,9 @@ class Blocking {
 
   void set_traffic(FusedLoop& loop) const {
     loop.tiles = tiles();
-    loop.tile.bytes_out = ceil_div(c_bytes_ * b_.batch, depth_);
+    loop.tile.bytes_out = ceil_div(moved(p_.c_traffic, c_bytes_) * b_.batch, depth_);
     if (depth_ > 1 || rows_ * columns_ == 1) {
-      loop.tile.bytes_in = (a_bytes_ + b_bytes_) * b_.batch;
+      loop.tile.bytes_in = (a_moved_ + b_moved_) * b_.batch;
     } else {
       keep_one_operand(loop);
     }
@@ -111,9 +120,9 @@ class Blocking {
   // One operand's block stays while the other's pass by. The first must be there before the first tile; the
   // others come in beside earlier tiles.
   void keep_one_operand(FusedLoop& loop) const {
-    const int64_t a_once = a_bytes_ * rows_, b_once = b_bytes_ * columns_;
+    const int64_t a_once = a_moved_ * rows_, b_once = b_moved_ * columns_;
     const bool a_stays = a_once + b_once * rows_ <= b_once + a_once * columns_;
-    const int64_t staying = a_stays ? a_bytes_ : b_bytes_, passing = a_stays ? b_bytes_ : a_bytes_;
+    const int64_t staying = a_stays ? a_moved_ : b_moved_, passing = a_stays ? b_moved_ : a_moved_;
     const int64_t times = (a_stays ? rows_ : columns_) * p_.batch;
     loop.prologue_bytes = staying;
     loop.tile.bytes_in = passing + ceil_div(staying * (times - 1), loop.tiles);
@@ -122,6 +131,7 @@ class Blocking {
   const Matmul& p_;
   const MatmulBlocks& b_;
   int64_t a_bytes_, b_bytes_, c_bytes_;  // of a block
+  int64_t a_moved_, b_moved_;            // of those, what comes from HBM
   int64_t rows_, columns_, depth_;
 };
 
