@@ -41,7 +41,9 @@ ScalarCost count(const Tape& tape) {
   return cost;
 }
 
-ScalarCost run_recipe(const Instruction& instr) {
+}  // namespace
+
+Tape scalar_recipe(const Instruction& instr) {
   Tape tape;
   TapeBuilder builder(tape);
   std::vector<Val> args;
@@ -49,10 +51,8 @@ ScalarCost run_recipe(const Instruction& instr) {
     args.push_back(builder.arg(static_cast<int>(i), instr.operand(i)->dtype()));
   Instruction::ContextStorage storage = instr.context_storage();
   instr.def().scalar(builder, args, storage.context(instr.attrs(), &instr.shape()), instr.dtype());
-  return count(tape);
+  return tape;
 }
-
-}  // namespace
 
 ScalarCost scalar_cost(const Instruction& instr) {
   if (instr.def().meaning != Meaning::kScalar || !instr.def().scalar) return {};
@@ -64,7 +64,7 @@ ScalarCost scalar_cost(const Instruction& instr) {
           instr.num_operands() ? instr.operand(instr.num_operands() - 1)->dtype() : DType::kInvalid};
   std::lock_guard lock(mutex);
   auto [cost, fresh] = known.try_emplace(key);
-  if (fresh) cost->second = run_recipe(instr);
+  if (fresh) cost->second = count(scalar_recipe(instr));
   return cost->second;
 }
 

@@ -14,6 +14,9 @@ struct ScalarCost {
 // Of one element of the result. Zero for instructions without a scalar recipe.
 ScalarCost scalar_cost(const Instruction& instr);
 
+// The recipe of an instruction that has one, written out for its types.
+Tape scalar_recipe(const Instruction& instr);
+
 // Of one evaluation of a scalar body (to_apply of reduce, map, ...).
 ScalarCost scalar_cost(const Computation& body);
 

@@ -35,10 +35,35 @@ const Instruction* next_value(const Instruction& loop, int64_t element) {
   return root->is(Op::tuple) ? root->operand(element) : nullptr;
 }
 
+// What computes a value, seen through the fusion that it may be a result of.
+class Seen {
+ public:
+  explicit Seen(const Instruction* i) : what_(i) {
+    const Instruction* from = i->is(Op::get_tuple_element) ? i->operand(0) : i;
+    if (!from->is(Op::fusion)) return;
+    fusion_ = from;
+    what_ = from->callees()[0]->root();
+    if (from != i) what_ = what_->operand(i->attrs().integer(Attr::index));
+  }
+
+  const Instruction* operator->() const { return what_; }
+  // An operand, outside of the fusion where it comes from there.
+  const Instruction* operand(int64_t k) const {
+    const Instruction* o = what_->operand(k);
+    return fusion_ != nullptr && o->is(Op::parameter) ? fusion_->operand(o->parameter_number()) : o;
+  }
+
+ private:
+  const Instruction* what_;
+  const Instruction* fusion_ = nullptr;
+};
+
 std::optional<int64_t> step_of(const Instruction& loop, int64_t element) {
-  const Instruction* next = next_value(loop, element);
-  if (!next || !(next->is(Op::add) || next->is(Op::subtract))) return std::nullopt;
-  const Instruction *counter = next->operand(0), *by = next->operand(1);
+  const Instruction* value = next_value(loop, element);
+  if (!value) return std::nullopt;
+  const Seen next(value);
+  if (!next->is(Op::add) && !next->is(Op::subtract)) return std::nullopt;
+  const Instruction *counter = next.operand(0), *by = next.operand(1);
   if (next->is(Op::add) && !state_element(counter)) std::swap(counter, by);
   std::optional<int64_t> step = constant_value(by);
   if (state_element(counter) != element || !step || *step == std::numeric_limits<int64_t>::min())

@@ -140,29 +140,45 @@ std::string Instruction::place() const {
   return text + ")";
 }
 
+namespace {
+
+struct PythonPlace {
+  std::string file, function;
+  int64_t line = 0;
+};
+
+// The innermost frame of the stack, or what stands in the metadata itself.
+PythonPlace place_of(const Metadata& m, const Module* owner) {
+  PythonPlace place{m.source_file, {}, m.source_line};
+  if (owner == nullptr || m.stack_frame_id <= 0) return place;
+  const StackFrames& table = owner->stack_frames;
+  auto within = [](int64_t id, const auto& list) {
+    return id > 0 && id <= static_cast<int64_t>(list.size());
+  };
+  if (!within(m.stack_frame_id, table.frames)) return place;
+  const int64_t location = table.frames[m.stack_frame_id - 1].location;
+  if (!within(location, table.locations)) return place;
+  const StackFrames::Location& at = table.locations[location - 1];
+  if (within(at.file, table.files)) place.file = table.files[at.file - 1];
+  if (within(at.function, table.functions)) place.function = table.functions[at.function - 1];
+  place.line = at.line;
+  return place;
+}
+
+}  // namespace
+
+std::string Instruction::source_line() const {
+  const PythonPlace place = place_of(metadata(), module());
+  return place.file.empty() ? "" : fmt::format("{}:{}", place.file, place.line);
+}
+
 std::string Instruction::python_place() const {
-  const Metadata& m = metadata();
-  std::string file = m.source_file, function;
-  int64_t line = m.source_line;
-  if (const Module* owner = module(); owner && m.stack_frame_id > 0) {
-    const StackFrames& table = owner->stack_frames;
-    auto within = [](int64_t id, const auto& list) {
-      return id > 0 && id <= static_cast<int64_t>(list.size());
-    };
-    if (within(m.stack_frame_id, table.frames)) {
-      const int64_t location = table.frames[m.stack_frame_id - 1].location;
-      if (within(location, table.locations)) {
-        const StackFrames::Location& at = table.locations[location - 1];
-        if (within(at.file, table.files)) file = table.files[at.file - 1];
-        if (within(at.function, table.functions)) function = table.functions[at.function - 1];
-        line = at.line;
-      }
-    }
-  }
+  const PythonPlace place = place_of(metadata(), module());
+  const std::string& op_name = metadata().op_name;
   std::string text;
-  if (!file.empty()) text = fmt::format("from {}:{}", file, line);
-  if (!function.empty()) text += " in " + function;
-  if (!m.op_name.empty()) text += (text.empty() ? "from (" : " (") + m.op_name + ")";
+  if (!place.file.empty()) text = fmt::format("from {}:{}", place.file, place.line);
+  if (!place.function.empty()) text += " in " + place.function;
+  if (!op_name.empty()) text += (text.empty() ? "from (" : " (") + op_name + ")";
   return text;
 }
 

@@ -99,6 +99,7 @@ class Instruction {
 
   // "model.hlo:12:8: %y = add(%a, %b)" for messages; location is known when the parser set it.
   std::string place() const;
+  std::string source_line() const;  // "train.py:41", or empty
   // "from train.py:41 in loss_fn (jit(step)/jvp(loss)/add)", or empty.
   std::string python_place() const;
   void set_text_position(int line, int column) {

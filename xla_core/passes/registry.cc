@@ -17,6 +17,10 @@ static const PassRow kGenericPasses[] = {
      "Writes composed ops out in simpler ones: batch normalisation, scan, ragged dots, asynchronous pairs, "
      "collectives of one device.",
      expand},
+    {"matrix-precision",
+     "Rounds the operands of f32 dots and convolutions as a matrix unit of bf16 does: one pass, or three for "
+     "HIGH precision.",
+     matrix_precision},
     {"remove-barriers", "Removes optimization barriers once nothing looks through them any more.",
      remove_barriers},
     {"simplify-loops",
