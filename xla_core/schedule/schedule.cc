@@ -9,7 +9,7 @@ namespace armillary {
 namespace {
 
 // What uses the result uses the operands' memory; a loop's state takes over the memory of its initial value.
-bool is_alias(const Instruction& i) { return i.has(kRenames) || i.is(Op::while_); }
+bool is_alias(const Instruction& i) { return i.has(kRenames) || i.is(Op::async_done) || i.is(Op::while_); }
 
 // What scheduling needs to know of one computation: who needs whom, and how many bytes each instruction
 // brings to life.
@@ -47,7 +47,7 @@ struct Graph {
         if (i->is(Op::get_tuple_element) && own.size() > 1) own = element_memory(*i, number, memory);
       } else if (!outside) {
         own = {n};
-        nodes[n].bytes = i->shape().byte_size();
+        nodes[n].bytes = (i->is(Op::async_start) ? i->shape().tuple[1] : i->shape()).byte_size();
       }
       if (i->has(kCallsControl))
         for (const Computation* callee : i->callees())
