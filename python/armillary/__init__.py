@@ -7,6 +7,7 @@
     module = arm.parse(text)                   # HLO to walk through: module.entry.instructions[0].operands
     module = arm.run_passes(module, "dce,cse") # a new module
     value = arm.evaluate(module, x, y)         # the interpreter: slow, obvious, right
+    result = arm.simulate(f, x, topology="v5e:4x4")  # how long it would take on a simulated TPU pod
     cycles = arm.sim.systolic_cycles(M, N, K)  # the simulated TPU: how long things take
 
 Results are NumPy arrays over the program's own memory; every JAX function takes them as they are. Errors are
@@ -37,6 +38,8 @@ from armillary._executable import Executable, compile
 from armillary._jit import JittedFunction, jit
 from armillary._load import load
 from armillary._modules import cost, evaluate, parse, run_passes
+from armillary._simulate import Result as SimulationResult
+from armillary._simulate import simulate
 
 if TYPE_CHECKING:
     from armillary import sim
@@ -53,6 +56,7 @@ __all__ = [
     "Module",
     "ResourceError",
     "Shape",
+    "SimulationResult",
     "UnsupportedError",
     "UserError",
     "compile",
@@ -68,6 +72,7 @@ __all__ = [
     "run_passes",
     "set_flags",
     "sim",
+    "simulate",
 ]
 
 del _core

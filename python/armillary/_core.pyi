@@ -5,7 +5,7 @@ from __future__ import annotations
 import collections.abc
 import numpy
 import typing
-__all__: list[str] = ['Computation', 'Error', 'Executable', 'Instruction', 'InternalError', 'Module', 'ResourceError', 'Shape', 'UnsupportedError', 'UserError', 'blas_loaded', 'compile', 'cost', 'evaluate', 'get_flag', 'list_flags', 'list_ops', 'list_passes', 'list_targets', 'load_blas', 'run_passes', 'set_flag', 'set_flags', 'to_dlpack']
+__all__: list[str] = ['Computation', 'Error', 'Executable', 'Instruction', 'InternalError', 'Module', 'Pod', 'ResourceError', 'Shape', 'UnsupportedError', 'UserError', 'blas_loaded', 'compile', 'compile_for', 'cost', 'evaluate', 'get_flag', 'hbm_report', 'list_flags', 'list_ops', 'list_passes', 'list_targets', 'load_blas', 'run_passes', 'set_flag', 'set_flags', 'simulate', 'to_dlpack', 'to_xspace']
 class Shape:
     """
     Element type, dimensions and layout; or a tuple of such.
@@ -303,11 +303,29 @@ class Executable:
     @property
     def result_shape(self) -> Shape:
         ...
+class Pod:
+    """
+    A simulated pod: chips on a torus.
+    """
+    def __init__(self, topology: str, chip: str = '', values: collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex] = [], source: str = '') -> None:
+        """
+        From chip:shape; with the constants of a chip of the user's own, its shape.
+        """
+    @property
+    def chip(self) -> str:
+        ...
+    @property
+    def devices(self) -> int:
+        ...
 def blas_loaded() -> bool:
     ...
 def compile(module: Module, target: str = 'cpu', optimise: bool = True) -> Executable:
     """
     Compiles a copy of the module.
+    """
+def compile_for(module: Module, pod: Pod, values: str, overlap: bool = True, partitions: typing.SupportsInt | typing.SupportsIndex = 0) -> Executable:
+    """
+    Compiles a copy of the module for the pod. values: none, program or array; overlap: collectives run beside computation; partitions: how many it is for, where the module does not say.
     """
 def cost(module: Module) -> dict:
     """
@@ -320,6 +338,10 @@ def evaluate(module: Module, arrays: collections.abc.Sequence[numpy.ndarray]) ->
 def get_flag(name: str) -> str:
     """
     The value in force, as text.
+    """
+def hbm_report(executable: Executable, pod: Pod) -> dict:
+    """
+    Peak HBM of one device and what takes it.
     """
 def list_flags() -> list:
     """
@@ -353,9 +375,17 @@ def set_flags(flags: str) -> None:
     """
     Several, as in ARMILLARY_FLAGS: "threads=4,verify_each=true".
     """
+def simulate(executable: Executable, pod: Pod, allow_oom: bool = False, progress: collections.abc.Callable[[float], None] | None = None) -> dict:
+    """
+    How long the program takes: a timeline as a dict. `progress` is called with the share that is done.
+    """
 def to_dlpack(array: numpy.ndarray) -> typing.Any:
     """
     A DLPack capsule over the memory of an array.
+    """
+def to_xspace(device: str, rows: collections.abc.Sequence[str], ops: collections.abc.Sequence[tuple[str, str, str, str]], spans: collections.abc.Sequence[tuple[typing.SupportsInt | typing.SupportsIndex, typing.SupportsInt | typing.SupportsIndex, typing.SupportsFloat | typing.SupportsIndex, typing.SupportsFloat | typing.SupportsIndex]]) -> bytes:
+    """
+    A timeline as XProf's XSpace: ops as (name, class, op_name, source), spans as (row, op, start, end).
     """
 class Error(Exception):
     """

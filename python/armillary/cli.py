@@ -87,6 +87,59 @@ def run(
 
 
 @app.command(rich_help_panel="Programs")
+def simulate(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE_OR_SCRIPT",
+            help="HLO or StableHLO in any form, or a Python script that defines `step` and `arguments`.",
+            show_default=False,
+        ),
+    ],
+    topology: Annotated[str, typer.Option(help="chip:shape, as in v5e:4x4, v7x:core, v6e:16x16+2.")],
+    values: Annotated[
+        str,
+        typer.Option(
+            help="none: only the time. program: also the results. array: small products in the array itself."
+        ),
+    ] = "none",
+    seed: Annotated[int, typer.Option(help="Of the random arguments of a FILE that is also run.")] = 0,
+    chip_file: Annotated[
+        Path | None, typer.Option(help="A chip of your own, in TOML.", show_default=False)
+    ] = None,
+    allow_oom: Annotated[
+        bool, typer.Option("--allow-oom", help="Go on with a program that does not fit HBM.")
+    ] = False,
+    trace: Annotated[
+        Path | None, typer.Option(help="Write a trace that Perfetto opens.", show_default=False)
+    ] = None,
+    xprof: Annotated[
+        Path | None, typer.Option(help="Write a profile into this folder for XProf.", show_default=False)
+    ] = None,
+    html: Annotated[
+        Path | None, typer.Option(help="Write a page with the timeline and plots.", show_default=False)
+    ] = None,
+) -> None:
+    """Says how long a program would take on a TPU pod, and why.
+
+    [bold]Examples[/]
+
+      armillary simulate model.hlo --topology v5e:1x1
+
+      armillary simulate train.py --topology v6e:2x4 --trace out.json --html out.html
+    """
+    from armillary import _simulate_cli
+    from armillary._simulate import check_values
+
+    _simulate_cli.run(
+        _simulate_cli.Options(
+            file, topology, check_values(values), seed, chip_file, allow_oom, trace, xprof, html
+        ),
+        print_line=print,
+    )
+
+
+@app.command(rich_help_panel="Programs")
 def opt(
     file: File,
     passes: Annotated[str, typer.Option(help='A pipeline: "dce,cse", "fixpoint(simplify,dce)".')] = "",

@@ -51,7 +51,8 @@ int32_t Values::define(const Instruction* i, int64_t leaf, Value::Kind kind, int
   value.kind = kind;
   value.instruction = i;
   value.leaf = leaf;
-  value.size = leaves_of(i->shape())[leaf]->byte_size();
+  const Shape& shape = *leaves_of(i->shape())[leaf];
+  value.size = target_.stored_bytes ? target_.stored_bytes(shape) : shape.byte_size();
   value.segments = {{2 * now_, 2 * now_ + 1}};
   values_.push_back(std::move(value));
   scope_of_.push_back(scope);
@@ -123,6 +124,10 @@ void Values::visit(const Instruction* i, int scope) {
     case Op::domain:
       leaves_[i] = std::vector<int32_t>(of(i->operand(0)));
       return;
+    case Op::async_start:
+      return visit_async_start(i, scope);
+    case Op::async_done:
+      return visit_async_done(i, scope);
     case Op::while_:
       return visit_while(i, scope);
     case Op::conditional:
@@ -154,6 +159,30 @@ bool Values::may_take_over(const Instruction& i, int32_t value, int64_t leaf) co
       return false;
   }
   return true;
+}
+
+// ((operands), result, context): the operands stay where they are, and are read until the done.
+void Values::visit_async_start(const Instruction* i, int scope) {
+  std::vector<int32_t> ids;
+  for (const Instruction* operand : i->operands())
+    for (int32_t value : of(operand)) {
+      use(value, 2 * now_ + 1, scope);
+      ids.push_back(value);
+    }
+  const int64_t leaves = static_cast<int64_t>(leaves_of(i->shape()).size());
+  const int64_t results = static_cast<int64_t>(leaves_of(i->shape().tuple[1]).size());
+  for (int64_t leaf = 0; leaf < results; ++leaf)
+    ids.push_back(define(i, static_cast<int64_t>(ids.size()), Value::kDefined, scope));
+  ids.resize(leaves, -1);
+  leaves_[i] = std::move(ids);
+}
+
+void Values::visit_async_done(const Instruction* i, int scope) {
+  const Instruction* start = i->operand(0);
+  const std::vector<int32_t>& ids = of(start);
+  for (int32_t value : ids) use(value, 2 * now_ + 1, scope);
+  const auto first = ids.begin() + leaf_offset(start->shape(), 1);
+  leaves_[i] = {first, first + static_cast<int64_t>(leaves_of(i->shape()).size())};
 }
 
 void Values::visit_while(const Instruction* i, int scope) {

@@ -58,6 +58,8 @@ class Values {
   void use(int32_t value, int64_t tick, int scope);
   void visit(const Computation& c, int scope);
   void visit(const Instruction* i, int scope);
+  void visit_async_start(const Instruction* i, int scope);
+  void visit_async_done(const Instruction* i, int scope);
   void visit_while(const Instruction* i, int scope);
   void visit_conditional(const Instruction* i, int scope);
   void visit_call(const Instruction* i, int scope);

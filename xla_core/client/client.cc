@@ -1,16 +1,23 @@
 #include "xla_core/client/client.h"
 
+#include "xla_core/base/flags.h"
+#include "xla_core/client/simulate.h"
 #include "xla_core/hlo/text.h"
 
 namespace armillary {
 
 std::shared_ptr<Executable> Executable::compile(std::unique_ptr<Module> module,
                                                 const CompileOptions& options) {
-  return std::shared_ptr<Executable>(new Executable(armillary::compile(std::move(module), options)));
+  CompileOptions complete = options;
+  if (!complete.machine && !target_from_name(options.target).values_from.empty())
+    complete.machine = machine_of(sim::parse_pod(flags().tpu_topology));
+  return std::shared_ptr<Executable>(new Executable(armillary::compile(std::move(module), complete)));
 }
 
 void Executable::check(std::span<const Argument> arguments) const {
   const Program& p = program();
+  if (p.simulated && p.steps.empty() && !p.code)
+    throw user_error("{} was compiled for its time alone: it has no values", module().name());
   std::vector<const Shape*> want;
   for (const Shape& parameter : p.parameter_shapes)
     for (const Shape* leaf : leaves_of(parameter)) want.push_back(leaf);

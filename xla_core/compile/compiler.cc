@@ -7,8 +7,10 @@
 #include "xla_core/base/dump.h"
 #include "xla_core/base/flags.h"
 #include "xla_core/buffers/assign.h"
+#include "xla_core/buffers/donors.h"
 #include "xla_core/hlo/text.h"
 #include "xla_core/io/proto.h"
+#include "xla_core/schedule/overlap.h"
 
 namespace armillary {
 namespace {
@@ -58,6 +60,12 @@ void drop_shardings(Module& m) {
       if (!i->is(Op::parameter) || !c->is_entry()) i->attrs().erase(Attr::sharding);
 }
 
+int64_t argument_bytes(const Module& m) {
+  int64_t bytes = 0;
+  for (const Instruction* p : m.entry()->parameters()) bytes += p->shape().byte_size();
+  return bytes;
+}
+
 void check_can_run(const Module& m, const Target& target) {
   for (const Computation* c : m.control_computations())
     for (const Instruction* i : c->instructions()) {
@@ -66,6 +74,15 @@ void check_can_run(const Module& m, const Target& target) {
         throw unsupported_error(*i, "unsupported: {}{}", to_string(i->op()),
                                 why.empty() ? "" : " (" + why + ")");
     }
+}
+
+// Collectives run beside computation where the machine's own costs say that it pays and memory allows it.
+void hide_collectives(Module& m, const Target& target, const Machine& machine) {
+  OverlapOptions options;
+  options.seconds = target.costs(&machine);
+  if (target.memory_limit) options.memory_limit = target.memory_limit(&machine) - argument_bytes(m);
+  overlap_collectives(m, options);
+  verify(m, Stage::kScheduled);
 }
 
 }  // namespace
@@ -87,7 +104,28 @@ void optimise(Module& m, const Target& target, const CompileOptions& options, co
   stage(Stage::kFused, "flatten-call-graph,loop-copies", "copies");
   check_can_run(m, target);
   stage(Stage::kScheduled, "schedule", "schedule");
+  if (target.costs && options.overlap) hide_collectives(m, target, *options.machine);
 }
+
+namespace {
+
+// The program of the target that computes what a simulated one gives, with the simulated one's rounding.
+void add_values(std::unique_ptr<Module> module, const Target& target, const CompileOptions& options,
+                Program& program) {
+  CompileOptions of_values = options;
+  of_values.target = target.values_from;
+  if (flags().tpu_precision) {
+    PassContext context;
+    context.options = options.passes;
+    run_pipeline(*module, "matrix-precision", context, "values");
+  }
+  if (options.prepare_values) options.prepare_values(*module);
+  std::shared_ptr<const Simulated> simulated = program.simulated;
+  program = compile(std::move(module), of_values).program;
+  program.simulated = std::move(simulated);
+}
+
+}  // namespace
 
 Compiled compile(std::unique_ptr<Module> module, const CompileOptions& options) {
   const auto start = std::chrono::steady_clock::now();
@@ -96,14 +134,19 @@ Compiled compile(std::unique_ptr<Module> module, const CompileOptions& options) 
   out.module = std::move(module);
   Module& m = *out.module;
   verify(m);
+  std::unique_ptr<Module> of_values;
+  if (!target.values_from.empty() && options.values) of_values = m.clone();
   Dumper dumper(next_module_number(), m.name());
   dumper.dump("before_optimizations", [&](DumpFormat f) { return content(m, f); });
   if (m.num_partitions == 1) drop_shardings(m);
   PassContext context = make_context(options, dumper);
+  context.options.fusion = target.fusion;
   optimise(m, target, options, context);
   dumper.dump(std::string(target.name) + "_after_optimizations", [&](DumpFormat f) { return content(m, f); });
+  if (!target.values_from.empty()) match_donors(m);
   const Assignment assignment = assign_buffers(m, target);
-  target.emit(m, assignment, out.program);
+  target.emit(m, assignment, options.machine.get(), out.program);
+  if (of_values) add_values(std::move(of_values), target, options, out.program);
   out.passes = context.records;
   out.last_rewrite = context.fuel.last_rewrite;
   out.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -1,6 +1,7 @@
 // From a module as it was read to a program that runs: the one page that knows the order of the stages.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -14,6 +15,10 @@ namespace armillary {
 
 struct CompileOptions {
   std::string target = "cpu";
+  std::shared_ptr<const Machine> machine;  // for targets that need to know it (backends/tpu/machine.h)
+  bool overlap = true;                     // collectives run beside computation, where the target knows costs
+  std::function<void(Module&)> prepare_values;  // asked before that is compiled
+  bool values = true;  // of a simulated target: also compile what computes the values
   PassOptions passes;
   bool optimise =
       true;  // false: only what the back end needs (expanders, layouts, buffers); for bisecting and tests

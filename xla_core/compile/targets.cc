@@ -1,5 +1,6 @@
 // The registry of targets and of the passes that live outside passes/.
 #include "xla_core/backends/cpu/cpu_target.h"
+#include "xla_core/backends/tpu/tpu_target.h"
 #include "xla_core/buffers/copies.h"
 #include "xla_core/compile/compiler.h"
 #include "xla_core/fusion/fusion.h"
@@ -9,7 +10,7 @@
 
 namespace armillary {
 
-std::vector<const Target*> all_targets() { return {&cpu::target()}; }
+std::vector<const Target*> all_targets() { return {&cpu::target(), &tpu::target()}; }
 
 const Target& target_from_name(std::string_view name) {
   std::string known;

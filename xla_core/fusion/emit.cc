@@ -38,6 +38,7 @@ Draft draft_body(Computation& computation, const Unit& unit, std::vector<Instruc
     for (const Instruction* o : (*i)->operands()) operands.push_back(copies.at(o));
     copies[*i] = draft.body->clone(**i, std::move(operands));
     if ((*i)->is(Op::reduce)) draft.kind = "kInput";
+    if (is_contraction(**i)) draft.kind = "kOutput";
   }
   std::vector<Instruction*> results;
   for (const Instruction* o : draft.outputs) results.push_back(copies.at(o));

@@ -1,12 +1,15 @@
 #include "xla_core/fusion/fusible.h"
 
+#include <algorithm>
+
 #include "xla_core/analysis/scalar_cost.h"
 
 namespace armillary {
 namespace {
 
-constexpr double kCheapCycles = 8;  // about what a load from the second-level cache costs
-constexpr int64_t kMaxPieces = 16;  // of a concatenation
+constexpr double kCheapCycles = 8;   // about what a load from the second-level cache costs
+constexpr int64_t kMaxPieces = 16;   // of a concatenation
+constexpr int kLongestEpilogue = 8;  // instructions that are looked through for a contraction
 
 double product_at(const Dims& sizes, const Dims& dimensions) {
   double product = 1;
@@ -51,9 +54,31 @@ bool is_root_only(const Instruction& instr) {
   return instr.is(Op::dynamic_update_slice) || instr.shape().is_tuple() || is_running_window(instr);
 }
 
-bool is_fusible(const Instruction& instr) {
+bool is_contraction(const Instruction& instr) {
+  return instr.def().meaning == Meaning::kFactors && !instr.has(kCallsEmbedded);
+}
+
+bool follows_contraction(const Instruction& instr) {
+  const Instruction* i = &instr;
+  for (int steps = 0; steps < kLongestEpilogue; ++steps) {
+    if (i->def().meaning != Meaning::kScalar && !is_alias(*i) && !i->is(Op::transpose)) return false;
+    const Instruction* next = nullptr;
+    for (const Instruction* o : i->operands()) {
+      if (o->users().size() != 1 || o->shape().num_elements() != instr.shape().num_elements()) continue;
+      if (is_contraction(*o)) return true;
+      next = o;
+    }
+    if (next == nullptr) return false;
+    i = next;
+  }
+  return false;
+}
+
+bool is_fusible(const Instruction& instr, const FusionPolicy& policy) {
   if (instr.has_effect() || instr.has(kCannotRun) || instr.has(kCollective) || !has_plain_arrays(instr))
     return false;
+  if (is_contraction(instr)) return policy.contractions;
+  if (instr.is(Op::gather)) return policy.gathers;
   switch (instr.op()) {
     case Op::parameter:
     case Op::copy:
@@ -114,6 +139,10 @@ double reads_per_element(const Instruction& instr, int64_t operand) {
     for (const WindowDim& w : instr.attrs().window().dims) taps *= static_cast<double>(w.size);
     return taps;
   }
+  // Tiles of the operands pass by once; each element is prepared when its tile comes in.
+  if (is_contraction(instr))
+    return static_cast<double>(instr.operand(operand)->shape().num_elements()) /
+           std::max(1.0, static_cast<double>(instr.shape().num_elements()));
   if (instr.is(Op::gather) && operand == 1)
     return static_cast<double>(instr.attrs().ints(Attr::start_index_map).size());
   return 1;

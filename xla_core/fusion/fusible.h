@@ -2,11 +2,18 @@
 #pragma once
 
 #include "xla_core/hlo/module.h"
+#include "xla_core/target/target.h"
 
 namespace armillary {
 
-// Loops over its result and can be computed one element at a time.
-bool is_fusible(const Instruction& instr);
+// Loops over its result and can be computed one element at a time; or the policy allows it.
+bool is_fusible(const Instruction& instr, const FusionPolicy& policy = {});
+
+// Sums of products: a dot or a convolution.
+bool is_contraction(const Instruction& instr);
+
+// Computed from a contraction, and from nothing else that is: better behind that one than before another.
+bool follows_contraction(const Instruction& instr);
 
 // Only an address computation on row-major arrays: needs no kernel of its own, so it never absorbs a
 // producer.

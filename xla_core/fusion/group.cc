@@ -105,7 +105,7 @@ Group::Group(Instruction* root, const PassOptions& limits)
 
 // One loop nest serves all reduces of a kernel.
 bool Group::fits_reduces(const Instruction& reduce) const {
-  if (loop_.updates) return false;
+  if (loop_.updates || contraction_ != nullptr) return false;
   return !loop_.operand || (*loop_.operand == reduce.operand(0)->dims() &&
                             loop_.reduced == reduce.attrs().ints(Attr::dimensions));
 }
@@ -115,6 +115,7 @@ void Group::insert(Instruction* i, Member member) {
     loop_.operand = i->operand(0)->dims();
     loop_.reduced = i->attrs().ints(Attr::dimensions);
   }
+  if (is_contraction(*i)) contraction_ = i;
   copies_ += member.copied && !is_scalar_constant(*i);
   recomputed_ += member.recomputed;
   emitted_ += static_cast<int64_t>(member.spaces.size());
@@ -130,6 +131,7 @@ bool Group::try_add_root(Instruction* root) {
   if (stands_alone(*root) || stands_alone(*roots_[0]) || size() >= limits_->fusion_max_body) return false;
   if (without_ones(root->dims()) != loop_.result || (root->is(Op::reduce) && !fits_reduces(*root)))
     return false;
+  if (is_contraction(*root) && (contraction_ != nullptr || loop_.operand)) return false;
   std::vector<Space> added;
   for (int s : spaces_of(*root, added))
     if (s != 0) return false;  // another root reads it elsewhere
@@ -180,7 +182,7 @@ bool Group::is_recomputed(const Instruction& producer, const std::vector<int>& s
                           const std::vector<Space>& added) const {
   double evaluations = 0;
   for (int s : spaces) evaluations += space(s, added).evaluations;
-  return evaluations > elements(producer.shape());
+  return evaluations > elements(producer.shape()) * (1 + 1e-9);  // products of ratios are rounded
 }
 
 // Windows that share many elements would compute each of them as often.
@@ -207,6 +209,21 @@ bool Group::keeps_update_in_place(const Instruction& producer, const std::vector
          (reads_same_window(producer, *roots_[0]) && spaces == std::vector<int>{0});
 }
 
+// One contraction, which sees the loop of the roots, be it transposed. Before it stands what is elementwise.
+bool Group::fits_contraction(const Instruction& producer, bool copied, const std::vector<int>& spaces,
+                             const std::vector<Space>& added) const {
+  auto only_transposed = [&](int s) {
+    while (s > 0 && space(s, added).via->is(Op::transpose)) s = space(s, added).parent;
+    return s == 0;
+  };
+  if (is_contraction(producer))
+    return !copied && contraction_ == nullptr && !loop_.operand && spaces.size() == 1 &&
+           only_transposed(spaces[0]);
+  if (contraction_ == nullptr || spaces == std::vector<int>{0}) return true;
+  return producer.def().meaning != Meaning::kFactors && !producer.is(Op::map) && !producer.is(Op::gather) &&
+         !follows_contraction(producer);
+}
+
 bool Group::can_add(const Instruction& producer, bool copied) const {
   if (is_root_only(producer) || size() >= limits_->fusion_max_body) return false;
   if (producer.is(Op::concatenate) && producer.num_operands() > kMostChoices) return false;
@@ -218,6 +235,7 @@ bool Group::can_add(const Instruction& producer, bool copied) const {
   if (copied && !is_scalar_constant(producer) && copies_ >= kFreeCopies + 2 * (size() - copies_))
     return false;
   if (windows_overlap(producer, spaces, added)) return false;
+  if (!fits_contraction(producer, copied, spaces, added)) return false;
   if (producer.is(Op::reduce_window) && is_running_window(*roots_[0])) return false;
   if (is_recomputed(producer, spaces, added)) {
     Price price = price_of(producer);

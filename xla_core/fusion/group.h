@@ -70,6 +70,8 @@ class Group {
                      const std::vector<Space>& added) const;
   const Space& space(int number, const std::vector<Space>& added) const;
   bool fits_reduces(const Instruction& reduce) const;
+  bool fits_contraction(const Instruction& producer, bool copied, const std::vector<int>& spaces,
+                        const std::vector<Space>& added) const;
   void insert(Instruction* i, Member member);
 
   // What a dynamic-update-slice at the root may take along.
@@ -88,6 +90,7 @@ class Group {
   std::unordered_map<const Instruction*, Member> members_;
   std::unordered_set<Instruction*> inputs_;
   std::vector<Space> spaces_;
+  const Instruction* contraction_ = nullptr;
   int64_t copies_ = 0, recomputed_ = 0, emitted_ = 0;
 };
 

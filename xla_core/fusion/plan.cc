@@ -16,7 +16,9 @@ FusionPlan::FusionPlan(Computation& computation, const PassContext& context)
   }
 }
 
-bool FusionPlan::is_movable(const Instruction& i) const { return is_fusible(i) && !pinned_.contains(&i); }
+bool FusionPlan::is_movable(const Instruction& i) const {
+  return is_fusible(i, context_.options.fusion) && !pinned_.contains(&i);
+}
 
 // A copy inside a group serves that group alone; everybody else reads the one kept outside.
 bool FusionPlan::is_read_elsewhere(const Instruction& i, const Group& group) const {

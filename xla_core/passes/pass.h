@@ -11,6 +11,7 @@
 #include "xla_core/base/flags.h"
 #include "xla_core/hlo/module.h"
 #include "xla_core/hlo/verify.h"
+#include "xla_core/target/target.h"
 
 namespace armillary {
 
@@ -20,6 +21,7 @@ struct PassOptions {
   int64_t constant_folding_max_bytes, constant_folding_max_work, fixpoint_rounds, inline_max_instructions;
   int64_t fusion_max_body, fusion_max_operands, fusion_max_recomputed;
   bool multi_output_fusion;
+  FusionPolicy fusion;  // the target's, no flag
 };
 
 // How many rewrites may still happen. `armillary bisect` searches for the smallest limit that breaks a

@@ -90,6 +90,29 @@ struct MemoryReport {
   int64_t max_live_bytes = 0;  // lower bound for temporary_bytes given the schedule
 };
 
+namespace sim {
+struct Program;  // tpu_sim/isa.h
+}
+
+struct HbmBuffer {
+  int64_t bytes = 0;
+  std::string kind;  // argument, constant, result, temporary
+  std::string name, shape, op_name, source;
+};
+
+// Bytes of one device, layouts' padding included.
+struct HbmReport {
+  int64_t peak_bytes = 0, argument_bytes = 0, result_bytes = 0, temporary_bytes = 0;
+  std::vector<HbmBuffer> largest;  // alive at the peak, largest first
+};
+
+// What a simulated machine is asked to do; the steps of the same program say what comes out.
+struct Simulated {
+  std::shared_ptr<const sim::Program> commands;
+  HbmReport hbm;
+  std::vector<std::string> notes;  // what was assumed, a sentence each
+};
+
 struct Program {
   int64_t replica_count = 1, num_partitions = 1;  // devices that run it side by side
   int64_t num_devices() const { return replica_count * num_partitions; }
@@ -101,7 +124,8 @@ struct Program {
   std::vector<Shape> parameter_shapes;
   std::vector<KernelReport> kernels;
   MemoryReport memory;
-  std::shared_ptr<void> code;  // keeps the machine code alive
+  std::shared_ptr<const Simulated> simulated;  // of targets that are
+  std::shared_ptr<void> code;                  // keeps the machine code alive
 };
 
 }  // namespace armillary

@@ -14,5 +14,6 @@ void bind_executable(pybind11::module_& m);
 void bind_plugin(pybind11::module_& m);
 void bind_callbacks(pybind11::module_& m);
 void bind_dlpack(pybind11::module_& m);
+void bind_simulate(pybind11::module_& m);
 
 }  // namespace armillary

@@ -4,6 +4,7 @@
 #include "xla_core/analysis/cost.h"
 #include "xla_core/backends/cpu/native/blas.h"
 #include "xla_core/client/client.h"
+#include "xla_core/client/whole_arrays.h"
 #include "xla_core/pybind/arrays.h"
 #include "xla_core/pybind/bind.h"
 
@@ -31,7 +32,8 @@ py::list execute(const Executable& executable, const std::vector<py::array>& arr
   std::vector<Literal> results;
   {
     py::gil_scoped_release nogil;
-    results = executable.execute(arguments);
+    results = executable.program().num_devices() == 1 ? executable.execute(arguments)
+                                                      : execute_on_whole_arrays(executable, arguments);
   }
   py::list out(results.size());
   for (size_t i = 0; i < results.size(); ++i) out[i] = value_of(results[i]);

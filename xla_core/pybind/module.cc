@@ -11,4 +11,5 @@ PYBIND11_MODULE(_core, m) {
   armillary::bind_plugin(m);
   armillary::bind_callbacks(m);
   armillary::bind_dlpack(m);
+  armillary::bind_simulate(m);
 }

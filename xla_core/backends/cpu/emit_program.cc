@@ -234,7 +234,7 @@ bool updates_in_place(const Instruction& i, int64_t operand, int64_t leaf) {
   return native_may_share(i, operand, leaf);
 }
 
-void emit(const Module& m, const Assignment& assignment, Program& program) {
+void emit(const Module& m, const Assignment& assignment, const Machine*, Program& program) {
   Emitter(m, assignment, program).run();
 }
 

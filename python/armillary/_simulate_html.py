@@ -1,0 +1,140 @@
+"""A simulation as one page: timeline, plots and tables, without anything from elsewhere."""
+
+import html
+import json
+from typing import TYPE_CHECKING, Any
+
+from armillary._simulate_report import duration, report
+
+if TYPE_CHECKING:
+    from armillary._simulate import Result
+
+_MOST_SPANS = 20000  # the longest; a browser draws more only slowly
+
+_PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>{title}</title>
+<style>
+body {{ font: 14px system-ui, sans-serif; margin: 1.5em; color: #222; }}
+h1 {{ font-size: 1.3em; }} h2 {{ font-size: 1.05em; margin: 1.4em 0 .4em; }}
+canvas {{ width: 100%; border: 1px solid #ccc; cursor: grab; }}
+.bar {{ display: flex; align-items: center; margin: 2px 0; }}
+.bar span {{ width: 14em; }} .bar i {{ display: block; height: 12px; margin-right: .5em; }}
+pre {{ background: #f6f6f6; padding: 1em; overflow-x: auto; }}
+#hint {{ min-height: 1.4em; }}
+</style></head><body>
+<h1>{title}</h1>
+<p>{summary}</p>
+<h2>Timeline</h2>
+<p>Drag to move, turn the wheel to zoom, double-click to see all.</p>
+<canvas id="timeline" height="190"></canvas>
+<div id="hint"></div>
+<h2>Seconds by class</h2><div id="classes"></div>
+<h2>Busy share of each unit</h2><div id="units"></div>
+<h2>Roofline</h2><svg id="roofline" width="520" height="260"></svg>
+<h2>Report</h2><pre>{report}</pre>
+<script>
+const data = {data};
+{script}
+</script></body></html>
+"""
+
+_SCRIPT = r"""
+const colors = {"matmul": "#3b76c4", "convolution": "#5b9bd5", "elementwise": "#7cb342", "reduction": "#c0ca33",
+  "data movement": "#fb8c00", "gather/scatter": "#f4511e", "sort": "#8d6e63", "collective": "#8e24aa",
+  "control": "#78909c", "other": "#bdbdbd"};
+const canvas = document.getElementById("timeline"), hint = document.getElementById("hint");
+let from = 0, to = data.seconds || 1;
+const seconds = s => s >= 1 ? s.toFixed(3) + " s" : s >= 1e-3 ? (s * 1e3).toFixed(3) + " ms" : (s * 1e6).toFixed(3) + " us";
+function draw() {
+  canvas.width = canvas.clientWidth;
+  const g = canvas.getContext("2d"), scale = canvas.width / (to - from);
+  g.clearRect(0, 0, canvas.width, canvas.height);
+  data.tracks.forEach((name, row) => { g.fillStyle = "#666"; g.fillText(name, 2, row * 36 + 10); });
+  for (const [track, op, start, end] of data.spans) {
+    if (end < from || start > to) continue;
+    g.fillStyle = colors[data.ops[op][1]] || "#999";
+    g.fillRect((start - from) * scale, track * 36 + 13, Math.max(0.5, (end - start) * scale), 20);
+  }
+}
+function spanAt(event) {
+  const at = from + event.offsetX / canvas.clientWidth * (to - from), row = Math.floor(event.offsetY / 36);
+  return data.spans.find(([track, , start, end]) => track === row && start <= at && at <= end);
+}
+let grabbed = null;
+canvas.onmousedown = e => { grabbed = e.offsetX; };
+window.onmouseup = () => { grabbed = null; };
+canvas.onmousemove = e => {
+  if (grabbed !== null) {
+    const moved = (grabbed - e.offsetX) / canvas.clientWidth * (to - from);
+    from += moved; to += moved; grabbed = e.offsetX; draw();
+  }
+  const span = spanAt(e);
+  hint.textContent = span ? `${data.ops[span[1]][0]}: ${seconds(span[3] - span[2])}, bound by ${span[4]} ${data.ops[span[1]][2]}` : "";
+};
+canvas.onwheel = e => {
+  e.preventDefault();
+  const at = from + e.offsetX / canvas.clientWidth * (to - from), by = e.deltaY > 0 ? 1.25 : 0.8;
+  from = at - (at - from) * by; to = at + (to - at) * by; draw();
+};
+canvas.ondblclick = () => { from = 0; to = data.seconds || 1; draw(); };
+window.onresize = draw;
+function bars(where, rows, most, text) {
+  for (const [name, value, color] of rows) {
+    const bar = document.createElement("div"), label = document.createElement("span"), box = document.createElement("i");
+    bar.className = "bar"; label.textContent = name; box.style.background = color || "#3b76c4";
+    box.style.width = 30 * value / (most || 1) + "em";
+    bar.append(label, box, text(value)); document.getElementById(where).append(bar);
+  }
+}
+bars("classes", data.classes.map(([n, s]) => [n, s, colors[n]]), data.seconds, seconds);
+bars("units", data.units, 1, v => (v * 100).toFixed(1) + " %");
+function roofline() {
+  const r = data.roofline, svg = document.getElementById("roofline"), space = "http://www.w3.org/2000/svg";
+  const intensity = Math.max(r.flops_per_byte, 1e-2), x = v => 40 + 440 * (Math.log10(v) + 2) / 6;
+  const y = v => 230 - 210 * Math.max(0, Math.log10(v / data.peak) + 4) / 4.2;
+  const slope = v => Math.min(data.peak, data.peak * v / r.ridge);
+  const points = [1e-2, r.ridge, 1e4].map(v => `${x(v)},${y(slope(v))}`).join(" ");
+  const add = (name, attributes, text) => {
+    const e = document.createElementNS(space, name);
+    for (const k in attributes) e.setAttribute(k, attributes[k]);
+    e.textContent = text || ""; svg.append(e);
+  };
+  add("polyline", {points, fill: "none", stroke: "#888", "stroke-width": 2});
+  if (r.achieved > 0) add("circle", {cx: x(intensity), cy: y(r.achieved), r: 5, fill: "#c62828"});
+  add("text", {x: 40, y: 250, "font-size": 12}, `FLOPs per byte of HBM (ridge at ${r.ridge.toFixed(0)}); this program: ${r.flops_per_byte.toFixed(1)}`);
+}
+roofline(); draw();
+document.body.dataset.drawn = data.spans.length;
+"""
+
+_TRACKS = ["core", "dma", "ici", "dcn", "host"]
+
+
+def page(result: "Result") -> str:
+    title = f"{result.name} on {result.topology}"
+    summary = (
+        f"{duration(result.seconds)} a step, MFU {result.mfu:.1%},"
+        f" {duration(result.exposed_communication_seconds)} of communication exposed,"
+        f" {result.hbm_peak_bytes / (1 << 30):.3f} GiB of HBM at the peak"
+    )
+    return _PAGE.format(
+        title=html.escape(title),
+        summary=html.escape(summary),
+        report=html.escape(report(result, 30)),
+        data=json.dumps(_data(result)).replace("</", "<\\/"),
+        script=_SCRIPT,
+    )
+
+
+def _data(r: "Result") -> dict[str, Any]:
+    longest = sorted(r.timeline, key=lambda s: s.start - s.end)[:_MOST_SPANS]
+    return {
+        "seconds": r.seconds,
+        "peak": r.peak_flops,
+        "tracks": _TRACKS,
+        "ops": [[op.name, op.op_class, op.source] for op in r.ops],
+        "spans": [[_TRACKS.index(s.track), s.op, s.start, s.end, s.bound] for s in longest],
+        "classes": sorted(([n, s] for n, s in r.by_class.items() if s > 0), key=lambda row: -row[1]),
+        "units": list(r.utilization.items()),
+        "roofline": r.roofline,
+    }

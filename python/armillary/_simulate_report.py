@@ -1,0 +1,123 @@
+"""Results of simulations as text and as traces."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from armillary._simulate import Result
+
+_XPROF_ROWS = ["XLA Ops", "Copies", "ICI", "DCN", "Host"]  # XProf looks for the first by its name
+_TRACKS = ["core", "dma", "ici", "dcn", "host"]
+
+
+def duration(seconds: float) -> str:
+    for unit, scale in [("s", 1.0), ("ms", 1e-3), ("us", 1e-6)]:
+        if seconds >= scale:
+            return f"{seconds / scale:.3f} {unit}"
+    return f"{seconds * 1e9:.1f} ns"
+
+
+def rate(flops: float) -> str:
+    return f"{flops / 1e12:.2f} TFLOP/s"
+
+
+def report(result: "Result", ops: int) -> str:
+    """Everything that people ask of a profile, in one text."""
+    return "\n\n".join(
+        "\n".join(lines)
+        for lines in [
+            _summary(result),
+            _classes(result),
+            _longest(result, ops),
+            _units(result),
+            [result.hbm["text"]],
+            [f"note: {note}" for note in result.notes],
+        ]
+        if lines
+    )
+
+
+def _summary(r: "Result") -> list[str]:
+    exposed, total = r.exposed_communication_seconds, r.communication_seconds
+    return [
+        f"{r.name} on {r.topology} ({r.devices} device{'s' if r.devices != 1 else ''})",
+        f"step time               {duration(r.seconds)}",
+        f"MFU                     {r.mfu:.1%} = {r.mfu_formula}; dots and convolutions count:"
+        f" {r.flops:.4g} / ({r.seconds:.4g} s x {rate(r.peak_flops)})",
+        f"exposed communication   {duration(exposed)} of {duration(total)} that collectives take",
+        f"exposed copies          {duration(r.exposed_copy_seconds)}",
+        f"roofline                {r.roofline['flops_per_byte']:.1f} FLOPs a byte (ridge {r.roofline['ridge']:.1f}):"
+        f" {rate(r.roofline['achieved'])} of {rate(r.roofline['attainable'])} attainable",
+    ]
+
+
+def _share(seconds: float, total: float) -> str:
+    return f"{duration(seconds):>12} {seconds / total if total else 0:7.1%}"
+
+
+def _classes(r: "Result") -> list[str]:
+    rows = sorted(((s, name) for name, s in r.by_class.items() if s > 0), reverse=True)
+    return ["time by class", *(f"  {_share(s, r.seconds)}  {name}" for s, name in rows)]
+
+
+def _longest(r: "Result", count: int) -> list[str]:
+    longest = sorted(r.ops, key=lambda op: -op.seconds)[:count]
+    return [
+        f"the {len(longest)} longest ops",
+        *(
+            f"  {_share(op.seconds, r.seconds)}  {op.name} x{op.runs} [{op.op_class}, bound by {op.bound or 'nothing'}]"
+            f"{'  ' + op.source if op.source else ''}{'  ' + op.op_name if op.op_name else ''}"
+            for op in longest
+            if op.seconds > 0
+        ),
+    ]
+
+
+def _units(r: "Result") -> list[str]:
+    return ["busy share of the step", "  " + "  ".join(f"{u} {s:.1%}" for u, s in r.utilization.items())]
+
+
+def trace(r: "Result") -> dict[str, Any]:
+    """The format of Chrome's tracing, which Perfetto reads: complete events, microseconds, a thread per row."""
+    named = [
+        {"ph": "M", "pid": 0, "tid": n, "name": "thread_name", "args": {"name": name}}
+        for n, name in enumerate(_TRACKS)
+    ]
+    process = {"ph": "M", "pid": 0, "name": "process_name", "args": {"name": f"{r.name} on {r.topology}"}}
+    events = [
+        {
+            "ph": "X",
+            "pid": 0,
+            "tid": _TRACKS.index(span.track),
+            "name": r.ops[span.op].name,
+            "cat": r.ops[span.op].op_class,
+            "ts": span.start * 1e6,
+            "dur": (span.end - span.start) * 1e6,
+            "args": {
+                "bound": span.bound,
+                "op_name": r.ops[span.op].op_name,
+                "source": r.ops[span.op].source,
+                "flops": r.ops[span.op].flops,
+                "bytes": r.ops[span.op].bytes,
+            },
+        }
+        for span in r.timeline
+    ]
+    return {
+        "traceEvents": [process, *named, *events],
+        "displayTimeUnit": "ns",
+        "otherData": {"notes": r.notes},
+    }
+
+
+def write_xprof(r: "Result", folder: Path) -> Path:
+    """XProf looks for plugins/profile/<run>/<host>.xplane.pb."""
+    from armillary import _core
+
+    run = folder / "plugins" / "profile" / "armillary"
+    run.mkdir(parents=True, exist_ok=True)
+    file = run / "simulated.xplane.pb"
+    names = [(op.name, op.op_class, op.op_name, op.source) for op in r.ops]
+    spans = [(_TRACKS.index(s.track), s.op, s.start, s.end) for s in r.timeline]
+    file.write_bytes(_core.to_xspace("/device:TPU:0", _XPROF_ROWS, names, spans))
+    return file

@@ -1,0 +1,96 @@
+// Collectives, synchronous or as start and done, and transfers to the host.
+#include <algorithm>
+
+#include "xla_core/backends/tpu/lower.h"
+#include "xla_core/backends/tpu/tiled.h"
+#include "xla_core/hlo/device_groups.h"
+
+namespace armillary::tpu {
+namespace {
+
+struct KindRow {
+  Op op;
+  sim::CollectiveKind kind;
+  bool counts_result;  // else its operands
+};
+constexpr KindRow kKinds[] = {
+    {Op::all_reduce, sim::CollectiveKind::kAllReduce, false},
+    {Op::all_gather, sim::CollectiveKind::kAllGather, true},
+    {Op::reduce_scatter, sim::CollectiveKind::kReduceScatter, false},
+    {Op::all_to_all, sim::CollectiveKind::kAllToAll, false},
+    {Op::ragged_all_to_all, sim::CollectiveKind::kAllToAll, true},
+    {Op::collective_broadcast, sim::CollectiveKind::kAllGather, true},
+    {Op::collective_reduce, sim::CollectiveKind::kReduceScatter, false},
+    {Op::collective_permute, sim::CollectiveKind::kCollectivePermute, false},
+};
+
+const KindRow* find_kind(Op op) {
+  for (const KindRow& row : kKinds)
+    if (row.op == op) return &row;
+  return nullptr;
+}
+
+std::shared_ptr<const sim::DeviceGroups> groups_of(const Instruction& i) {
+  auto groups = std::make_shared<sim::DeviceGroups>();
+  for (const DeviceList& group : device_groups(i)) groups->emplace_back(group.begin(), group.end());
+  return groups;
+}
+
+std::shared_ptr<const sim::DevicePairs> pairs_of(const Instruction& i) {
+  auto pairs = std::make_shared<sim::DevicePairs>();
+  for (const auto& [from, to] : device_pairs(i))
+    pairs->emplace_back(static_cast<int>(from), static_cast<int>(to));
+  return pairs;
+}
+
+}  // namespace
+
+bool talks_to_host(const Instruction& i) {
+  return i.is(Op::infeed) || i.is(Op::outfeed) || i.is(Op::send) || i.is(Op::recv);
+}
+
+Commands Lowering::lower_collective(const Instruction& i) {
+  if (i.has(kAsyncDone)) {
+    const Instruction* start = i.operand(0);
+    auto handle = handles_.find(start);
+    if (handle == handles_.end()) return {};
+    sim::Command wait{label_of(*start, sim::OpClass::kCollective), sim::Wait{handle->second}};
+    handles_.erase(handle);
+    return {std::move(wait)};
+  }
+  const Instruction* inner = i.is(Op::async_start) ? i.callees()[0]->root() : &i;
+  const KindRow* row = find_kind(inner->op());
+  if (row == nullptr) {
+    note(i, "a transfer to or from the host: the bytes of its arrays over PCIe");
+    int64_t bytes = tiled_bytes_of_leaves(i.shape());
+    for (const Instruction* o : i.operands()) bytes += tiled_bytes_of_leaves(o->shape());
+    return {{label_of(i, sim::OpClass::kOther), sim::HostTransfer{.bytes = bytes}}};
+  }
+  sim::CollectiveStart start{.kind = row->kind, .handle = next_handle_++};
+  if (row->counts_result) {
+    start.bytes = tiled_bytes_of_leaves(inner->shape());
+  } else {
+    for (const Instruction* o : inner->operands()) start.bytes += tiled_bytes_of_leaves(o->shape());
+  }
+  if (inner->is(Op::collective_permute)) {
+    start.pairs = pairs_of(*inner);
+  } else {
+    const std::string key = inner->attrs().raw(Attr::replica_groups) +
+                            (inner->has(Attr::channel_id) ? "c" : "") +
+                            (inner->attrs().flag(Attr::use_global_device_ids) ? "g" : "");
+    std::shared_ptr<const sim::DeviceGroups>& groups = groups_[key];
+    if (!groups) groups = groups_of(*inner);
+    start.groups = groups;
+  }
+  sim::Label label = label_of(i, sim::OpClass::kCollective);
+  label.bytes = static_cast<double>(start.bytes);
+  Commands out = {{label, start}};
+  if (i.is(Op::async_start)) {
+    handles_[&i] = start.handle;
+  } else {
+    out.push_back({std::move(label), sim::Wait{start.handle}});
+  }
+  return out;
+}
+
+}  // namespace armillary::tpu
