@@ -38,7 +38,9 @@ def find(index: int) -> Callback:
     """Asked once, by the program that is compiled."""
     callback = _functions.get(index)
     if callback is None:
-        raise user_error("the program calls a Python function that is not there, or no longer")
+        raise user_error(
+            "a Python function that this process does not hold; callbacks work under JAX_PLATFORMS=armillary"
+        )
     return callback
 
 

@@ -290,6 +290,11 @@ class Executable:
     def compile_seconds(self) -> float:
         ...
     @property
+    def last_rewrite(self) -> str:
+        """
+        What flag pass_fuel stopped after; empty when it did not.
+        """
+    @property
     def module(self) -> Module:
         """
         A copy of the optimised module.

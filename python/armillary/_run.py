@@ -1,6 +1,7 @@
 """`armillary run`: arguments, one or two targets, and how far their results are apart."""
 
 import time
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -36,6 +37,7 @@ class Result(NamedTuple):
 
 def run(options: Options, print_line: Callable[[str], None]) -> int:
     """Does what the options say and returns the exit status."""
+    _check(options)
     module = load_to_run(options.file)
     module.verify()
     leaves = [leaf for shape in module.entry.parameter_shapes for leaf in shape.leaves if leaf.is_array]
@@ -54,6 +56,54 @@ def run(options: Options, print_line: Callable[[str], None]) -> int:
     other = run_on(options.compare, module, arrays, 1)
     tolerance = _default_tolerance(module) if options.tolerance is None else options.tolerance
     return _compare(options, tolerance, result.arrays, other.arrays, print_line)
+
+
+def _check(options: Options) -> None:
+    """What can be wrong before anything is compiled."""
+    known = ["interp", *(target["name"] for target in _core.list_targets())]
+    for target in (options.target, options.compare):
+        if target is not None and target not in known:
+            raise user_error(f"there is no target {target!r}; there are: {', '.join(known)}")
+    if options.args is not None and options.random:
+        raise user_error("--args and --random exclude each other")
+    if options.out is not None and not options.out.resolve().parent.is_dir():
+        raise user_error("its folder does not exist", str(options.out))
+
+
+def bisect(options: Options, print_line: Callable[[str], None]) -> int:
+    """Finds the rewrite after which cpu and the interpreter disagree; the exit status says whether they do."""
+    _check(options)
+    module = load_to_run(options.file)
+    module.verify()
+    leaves = [leaf for shape in module.entry.parameter_shapes for leaf in shape.leaves if leaf.is_array]
+    arrays = _arguments(options, leaves)
+    expected = run_on("interp", module, arrays).arrays
+    tolerance = _default_tolerance(module) if options.tolerance is None else options.tolerance
+
+    def is_wrong(fuel: int) -> bool:
+        _core.set_flag("pass_fuel", str(fuel))
+        found = run_on("cpu", module, arrays).arrays
+        return any(difference(a, b) > tolerance for a, b in zip(found, expected, strict=True))
+
+    before = _core.get_flag("pass_fuel")
+    try:
+        if not is_wrong(-1):
+            print_line(f"cpu and interp agree within {tolerance:g}")
+            return 0
+        if is_wrong(0):
+            print_line("cpu and interp disagree before the first rewrite: no pass is to blame")
+            return 1
+        right, wrong = 0, 1
+        while not is_wrong(wrong):
+            right, wrong = wrong, 2 * wrong
+        while wrong - right > 1:
+            middle = (right + wrong) // 2
+            right, wrong = (right, middle) if is_wrong(middle) else (middle, wrong)
+        _core.set_flag("pass_fuel", str(wrong))
+        print_line(f"rewrite {wrong} breaks the result: {compile_core(module, 'cpu').last_rewrite}")
+        return 1
+    finally:
+        _core.set_flag("pass_fuel", before)
 
 
 def _default_tolerance(module: _core.Module) -> float:
@@ -110,7 +160,7 @@ def _read_arguments(path: Path, leaves: list[_core.Shape]) -> list[np.ndarray]:
     try:
         with np.load(path, allow_pickle=False) as data:
             arrays = [data[name] for name in data.files]
-    except (ValueError, OSError, EOFError, AttributeError) as error:
+    except (ValueError, OSError, EOFError, AttributeError, zipfile.BadZipFile) as error:
         reason = getattr(error, "strerror", None) or "it is no .npz file of plain arrays"
         raise user_error(reason, str(path)) from None
     if len(arrays) != len(leaves):

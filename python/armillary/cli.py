@@ -140,6 +140,30 @@ def simulate(
 
 
 @app.command(rich_help_panel="Programs")
+def bisect(
+    file: File,
+    args: Annotated[Path | None, typer.Option(help="A .npz file, as for run.", show_default=False)] = None,
+    random: Annotated[bool, typer.Option("--random", help="Random arguments, as for run.")] = False,
+    seed: Annotated[int, typer.Option(help="Of the random arguments.")] = 0,
+    tolerance: Annotated[
+        float | None, typer.Option(help="Largest relative difference, as for run.", show_default=False)
+    ] = None,
+) -> None:
+    """Names the rewrite that makes cpu's results differ from the interpreter's.
+
+    The exit status is 1 when they differ.
+
+    [bold]Example[/]
+
+      armillary bisect model.hlo --random
+    """
+    from armillary import _run
+
+    options = _run.Options(file, args, random, seed, "cpu", None, tolerance, 1, None)
+    sys.exit(_run.bisect(options, print_line=print))
+
+
+@app.command(rich_help_panel="Programs")
 def opt(
     file: File,
     passes: Annotated[str, typer.Option(help='A pipeline: "dce,cse", "fixpoint(simplify,dce)".')] = "",

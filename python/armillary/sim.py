@@ -165,6 +165,8 @@ def load_chip(file: str | Path) -> Chip:
     path = Path(file)
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise user_error(f"{path}: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise user_error(f"{path} is no TOML: {error}") from None
     keys = [key["name"] for key in _sim.list_chip_keys()]

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import armillary as arm
 import numpy as np
@@ -80,6 +81,31 @@ def test_run_draws_scalars_of_every_kind(tmp_path: Path) -> None:
     assert b"within the tolerance" in armillary("run", path, "--random", "--compare", "interp").stdout
 
 
+def test_bisect_has_nothing_to_do_where_results_agree(file: Path) -> None:
+    assert b"agree" in armillary("bisect", file, "--random").stdout
+    out = armillary("bisect", file, "--random", "--tolerance", "-1", status=1).stdout
+    assert b"no pass is to blame" in out
+
+
+def test_bisect_names_the_rewrite(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from armillary import _core, _run
+
+    correct = _run.run_on
+
+    def run_on(target: str, *arguments: Any) -> _run.Result:
+        result = correct(target, *arguments)
+        fuel = int(_core.get_flag("pass_fuel"))
+        broken = target == "cpu" and (fuel < 0 or fuel >= 2)
+        return result._replace(arrays=[a + 1 for a in result.arrays]) if broken else result
+
+    monkeypatch.setattr(_run, "run_on", run_on)
+    lines: list[str] = []
+    options = _run.Options(file, None, True, 0, "cpu", None, None, 1, None)
+    assert _run.bisect(options, lines.append) == 1
+    assert lines[0].startswith("rewrite 2 breaks the result: "), lines
+    assert _core.get_flag("pass_fuel") == "-1"
+
+
 def test_opt_runs_passes_and_prints_text(file: Path) -> None:
     out = armillary("opt", file, "--passes=dce").stdout.decode()
     assert "tanh" in out
@@ -134,6 +160,9 @@ def test_help_teaches_by_example() -> None:
         (["run", "no_such_file"], "no_such_file: No such file or directory"),
         (["run", "example.hlo"], "pass --args FILE.npz or --random"),
         (["run", "example.hlo", "--random", "--target", "abacus"], "no target 'abacus'"),
+        (["run", "example.hlo", "--random", "--compare", "abacus"], "no target 'abacus'"),
+        (["run", "example.hlo", "--random", "--args", "x.npz"], "exclude each other"),
+        (["run", "example.hlo", "--random", "--out", "nowhere/x.npz"], "folder does not exist"),
         (["run", "example.hlo", "--args", "example.hlo"], "no .npz file"),
         (["opt", "example.hlo", "--passes=dec"], "dce"),
         (["opt", "example.hlo", "--emit", "tex"], "text, proto, dot, html"),

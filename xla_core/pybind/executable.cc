@@ -86,6 +86,8 @@ void bind_executable(py::module_& m) {
       .def("passes", pass_records, "What each pass did and how long it took.")
       .def_property_readonly("module_name", [](const Executable& e) { return e.module().name(); })
       .def_property_readonly("compile_seconds", &Executable::compile_seconds)
+      .def_property_readonly("last_rewrite", &Executable::last_rewrite,
+                             "What flag pass_fuel stopped after; empty when it did not.")
       .def_property_readonly(
           "module", [](const Executable& e) { return std::shared_ptr<Module>(e.module().clone()); },
           "A copy of the optimised module.")

@@ -26,7 +26,11 @@ CallSite site_of(const Instruction& i) {
 bool can_call(const Instruction& i, std::string* why) {
   const std::string& target = i.attrs().text(Attr::custom_call_target);
   std::string reason;
-  if (native::knows_custom_call(target, &reason) || make_call_out(site_of(i))) return true;
+  try {
+    if (native::knows_custom_call(target, &reason) || make_call_out(site_of(i))) return true;
+  } catch (const Error& e) {
+    reason = e.message();
+  }
   if (why) *why = reason.empty() ? "no implementation of custom call target \"" + target + "\"" : reason;
   return false;
 }
