@@ -66,8 +66,8 @@ def _check(options: Options) -> None:
             raise user_error(f"there is no target {target!r}; there are: {', '.join(known)}")
     if options.args is not None and options.random:
         raise user_error("--args and --random exclude each other")
-    if options.out is not None and not options.out.resolve().parent.is_dir():
-        raise user_error("its folder does not exist", str(options.out))
+    if options.out is not None and (options.out.is_dir() or not options.out.resolve().parent.is_dir()):
+        raise user_error("it cannot be written: its folder does not exist, or it is one", str(options.out))
 
 
 def bisect(options: Options, print_line: Callable[[str], None]) -> int:
@@ -160,7 +160,7 @@ def _read_arguments(path: Path, leaves: list[_core.Shape]) -> list[np.ndarray]:
     try:
         with np.load(path, allow_pickle=False) as data:
             arrays = [data[name] for name in data.files]
-    except (ValueError, OSError, EOFError, AttributeError, zipfile.BadZipFile) as error:
+    except (ValueError, TypeError, OSError, EOFError, AttributeError, zipfile.BadZipFile) as error:
         reason = getattr(error, "strerror", None) or "it is no .npz file of plain arrays"
         raise user_error(reason, str(path)) from None
     if len(arrays) != len(leaves):
@@ -219,4 +219,4 @@ def _compare(
         )
     verdict = "within" if worst <= tolerance else "beyond"
     print_line(f"largest difference {worst:.2e}: {verdict} the tolerance of {tolerance:g}")
-    return int(worst > tolerance)
+    return int(not worst <= tolerance)

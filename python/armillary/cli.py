@@ -47,7 +47,7 @@ def run(
     random: Annotated[
         bool, typer.Option("--random", help="Random arguments: normal, small integers, coin flips.")
     ] = False,
-    seed: Annotated[int, typer.Option(help="Of the random arguments.")] = 0,
+    seed: Annotated[int, typer.Option(help="Of the random arguments.", min=0)] = 0,
     target: Annotated[str, typer.Option(help="cpu, or interp for the interpreter.")] = "cpu",
     compare: Annotated[
         str | None, typer.Option(help="Another target to compare with, such as interp.", show_default=False)
@@ -144,7 +144,7 @@ def bisect(
     file: File,
     args: Annotated[Path | None, typer.Option(help="A .npz file, as for run.", show_default=False)] = None,
     random: Annotated[bool, typer.Option("--random", help="Random arguments, as for run.")] = False,
-    seed: Annotated[int, typer.Option(help="Of the random arguments.")] = 0,
+    seed: Annotated[int, typer.Option(help="Of the random arguments.", min=0)] = 0,
     tolerance: Annotated[
         float | None, typer.Option(help="Largest relative difference, as for run.", show_default=False)
     ] = None,

@@ -163,6 +163,8 @@ def test_help_teaches_by_example() -> None:
         (["run", "example.hlo", "--random", "--compare", "abacus"], "no target 'abacus'"),
         (["run", "example.hlo", "--random", "--args", "x.npz"], "exclude each other"),
         (["run", "example.hlo", "--random", "--out", "nowhere/x.npz"], "folder does not exist"),
+        (["run", "example.hlo", "--random", "--seed", "-1"], "--seed"),
+        (["opt", "example.hlo", "--passes=dce", "--dump", "/dev/null/x"], "cannot write"),
         (["run", "example.hlo", "--args", "example.hlo"], "no .npz file"),
         (["opt", "example.hlo", "--passes=dec"], "dce"),
         (["opt", "example.hlo", "--emit", "tex"], "text, proto, dot, html"),

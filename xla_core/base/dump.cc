@@ -5,6 +5,7 @@
 #include <fstream>
 #include <iostream>
 #include <regex>
+#include <system_error>
 
 #include "xla_core/base/error.h"
 
@@ -44,7 +45,8 @@ void write_file(const std::string& path, std::string_view content) {
     std::cout << content << "\n";
     return;
   }
-  std::filesystem::create_directories(std::filesystem::path(path).parent_path());
+  std::error_code refused;  // then the file cannot be opened either
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), refused);
   std::ofstream file(path, std::ios::binary);
   file << content;
   if (!file) throw resource_error("cannot write {}", path);

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <random>
 
 #include "xla_core/hlo/text.h"
@@ -60,6 +61,38 @@ void run_and_compare(std::string_view text, double tolerance = 1e-5) {
       expect_close(got[0], want, tolerance);
     }
   }
+}
+
+// The computation keeps the left one of two NaNs, so the order shows.
+TEST(Client, argmax_gives_the_first_of_several_nans) {
+  const auto module = parse(R"(
+f { a = f32[] parameter(0)
+  i = s32[] parameter(1)
+  b = f32[] parameter(2)
+  j = s32[] parameter(3)
+  greater = pred[] compare(a, b), direction=GT
+  nan = pred[] compare(a, a), direction=NE
+  keep = pred[] or(greater, nan)
+  equal = pred[] compare(a, b), direction=EQ
+  before = pred[] compare(i, j), direction=LT
+  first = pred[] and(equal, before)
+  left = pred[] or(keep, first)
+  v = f32[] select(keep, a, b)
+  w = s32[] select(left, i, j)
+  ROOT t = (f32[], s32[]) tuple(v, w) }
+ENTRY e {
+  p = f32[3,40] parameter(0)
+  i = s32[3,40] iota(), iota_dimension=1
+  least = f32[] constant(-inf)
+  zero = s32[] constant(0)
+  ROOT r = (f32[3], s32[3]) reduce(p, i, least, zero), dimensions={1}, to_apply=f })");
+  Literal values(Shape(DType::kF32, {3, 40}));
+  for (int64_t k : {11, 20, 37, 45, 46, 79, 80, 119}) values.set_double(k, std::nan(""));
+  const Literal want = evaluate(*module, std::vector<Literal>{values});
+  const std::vector<Literal> got =
+      Executable::compile(module->clone())->execute(std::vector<Argument>{{values}});
+  for (int64_t row = 0; row < 3; ++row) EXPECT_EQ(got[1].get_int(row), want.tuple()[1].get_int(row));
+  EXPECT_EQ(got[1].get_int(0), 11);
 }
 
 TEST(Client, elementwise_chain) {

@@ -23,6 +23,9 @@ class Combiner {
   std::vector<Val> combine(KernelBuilder& b, std::span<const Val> accumulated, std::span<const Val> x) const;
   // What leaves every x as it is (but for the sign of zeros); nullopt when we do not know it.
   std::optional<std::vector<Val>> identity(KernelBuilder& b) const;
+  // Whether x and y may change places: of computations that we do not know, some keep the first of two
+  // equals.
+  bool commutes() const { return op_.has_value(); }
   int64_t size() const { return static_cast<int64_t>(dtypes_.size()); }
   DType accumulator_dtype(int64_t i) const { return dtypes_[i]; }
 

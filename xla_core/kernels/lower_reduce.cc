@@ -269,11 +269,13 @@ void ReduceLowering::fold_lanes(KernelWriter& w, const std::vector<int>& locals,
 }
 
 // Each lane accumulates every `lanes`-th element of the innermost part; what is left over goes to the first
-// lanes.
+// lanes. A computation that depends on the order has one lane, and sees the elements one after the other.
 void ReduceLowering::rows() {
   KernelWriter w(site_, lowering_);
   const int lane_part = plan_.lane_part;
-  const int64_t extent = part(lane_part).factor.extent, lanes = std::min(extent, kRowLanes),
+  const bool in_order =
+      std::any_of(combiners_.begin(), combiners_.end(), [](const Combiner& c) { return !c.commutes(); });
+  const int64_t extent = part(lane_part).factor.extent, lanes = in_order ? 1 : std::min(extent, kRowLanes),
                 rest = extent % lanes;
   const std::vector<int> kept = parts_where(false, -1), others = parts_where(true, lane_part);
   std::vector<Span> spans = spans_of(others);

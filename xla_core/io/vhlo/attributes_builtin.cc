@@ -49,6 +49,13 @@ enum TypeCode : uint64_t {
   kTupleType,
 };
 
+// Types with the codes from 22 on. f6 has no place in HLO.
+constexpr uint64_t kFirstNarrow = 22;
+constexpr DType kNarrowFloats[] = {DType::kF8E5M2,     DType::kF8E4M3,     DType::kF8E4M3FN,
+                                   DType::kF8E5M2FNUZ, DType::kF8E4M3FNUZ, DType::kF8E4M3B11FNUZ,
+                                   DType::kF8E3M4,     DType::kF4E2M1FN,   DType::kInvalid,
+                                   DType::kInvalid,    DType::kF8E8M0FNU};
+
 std::string_view text_of(const Attribute* a) {
   if (a->kind != AttributeKind::kString)
     throw user_error("a place or symbol is named by something that is no string");
@@ -235,6 +242,9 @@ void decode_builtin(ByteReader& in, Attributes& table, Type& out) {
     case kTupleType:
       return become_tuple(table, out, table.read_types(in));
     default:
+      if (code >= kFirstNarrow && code - kFirstNarrow < std::size(kNarrowFloats) &&
+          kNarrowFloats[code - kFirstNarrow] != DType::kInvalid)
+        return become_element(out, kNarrowFloats[code - kFirstNarrow]);
       throw unsupported_error("the builtin type with code {}", code);
   }
 }
