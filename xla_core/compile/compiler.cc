@@ -100,6 +100,8 @@ void optimise(Module& m, const Target& target, const CompileOptions& options, co
   if (options.optimise) stage(Stage::kPartitioned, kSimplify, "simplification");
   stage(Stage::kLaidOut, "layout", "layout");
   if (options.optimise) stage(Stage::kLaidOut, kSimplify, "post-layout");
+  if (options.optimise && !target.before_fusion.empty())
+    stage(Stage::kLaidOut, target.before_fusion, "before-fusion");
   if (options.optimise) stage(Stage::kFused, "remove-barriers,simplify-tuples,dce,fusion,cse,dce", "fusion");
   stage(Stage::kFused, "flatten-call-graph,loop-copies", "copies");
   check_can_run(m, target);

@@ -12,6 +12,7 @@ bool simplify_tuples(Module& module, const PassContext& context);
 bool simplify(Module& module, const PassContext& context);
 bool fold_constants(Module& module, const PassContext& context);
 bool expand(Module& module, const PassContext& context);
+bool sink_loop_state(Module& module, const PassContext& context);
 bool matrix_precision(Module& module, const PassContext& context);
 bool remove_barriers(Module& module, const PassContext& context);
 bool simplify_loops(Module& module, const PassContext& context);

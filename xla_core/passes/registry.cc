@@ -17,6 +17,10 @@ static const PassRow kGenericPasses[] = {
      "Writes composed ops out in simpler ones: batch normalisation, scan, ragged dots, asynchronous pairs, "
      "collectives of one device.",
      expand},
+    {"sink-loop-state",
+     "Makes iotas, broadcast constants and masks of them in the loops that read them, instead of carrying "
+     "them.",
+     sink_loop_state},
     {"matrix-precision",
      "Rounds the operands of f32 dots and convolutions as a matrix unit of bf16 does: one pass, or three for "
      "HIGH precision.",

@@ -34,6 +34,7 @@ struct Target {
   void (*emit)(const Module&, const Assignment&, const Machine*, Program&) = nullptr;
   std::string_view unavailable = {};
   FusionPolicy fusion = {};
+  std::string_view before_fusion = {};  // passes that this target wants then
   // A simulated machine says when things happen. What they give, this target's program computes.
   std::string_view values_from = {};
   // Bytes of an array in this machine's memory; nullptr: as Shape::byte_size says.

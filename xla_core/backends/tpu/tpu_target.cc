@@ -65,17 +65,19 @@ int64_t memory_limit(const Machine* machine) {
 }  // namespace
 
 const Target& target() {
-  static const Target tpu{.name = "tpu",
-                          .doc = "A simulated TPU: says when; the cpu target's program computes the values.",
-                          .can_run = can_run,
-                          .may_share = may_share,
-                          .updates_in_place = updates_in_place,
-                          .emit = emit,
-                          .fusion = {.contractions = true, .gathers = false},
-                          .values_from = "cpu",
-                          .stored_bytes = tiled_bytes,
-                          .costs = costs,
-                          .memory_limit = memory_limit};
+  static const Target tpu{
+      .name = "tpu",
+      .doc = "A simulated TPU: says when; the cpu target's program computes the values.",
+      .can_run = can_run,
+      .may_share = may_share,
+      .updates_in_place = updates_in_place,
+      .emit = emit,
+      .fusion = {.contractions = true, .gathers = false},
+      .before_fusion = "remove-barriers,simplify-tuples,sink-loop-state,simplify-loops,dce",
+      .values_from = "cpu",
+      .stored_bytes = tiled_bytes,
+      .costs = costs,
+      .memory_limit = memory_limit};
   return tpu;
 }
 
