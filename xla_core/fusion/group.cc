@@ -209,6 +209,17 @@ bool Group::keeps_update_in_place(const Instruction& producer, const std::vector
          (reads_same_window(producer, *roots_[0]) && spaces == std::vector<int>{0});
 }
 
+// Blocks of a contraction's operands pass by more than once: what is made of several arrays is better made
+// once.
+bool reads_several(const Instruction& producer) {
+  int64_t whole = 0;
+  for (const Instruction* o : producer.operands()) {
+    const bool made_up = o->is(Op::broadcast) || o->is(Op::iota) || o->is(Op::constant);
+    whole += !made_up && 2 * elements(o->shape()) > elements(producer.shape());
+  }
+  return whole > 1;
+}
+
 // One contraction, which sees the loop of the roots, be it transposed. Before it stands what is elementwise.
 bool Group::fits_contraction(const Instruction& producer, bool copied, const std::vector<int>& spaces,
                              const std::vector<Space>& added) const {
@@ -221,7 +232,7 @@ bool Group::fits_contraction(const Instruction& producer, bool copied, const std
            only_transposed(spaces[0]);
   if (contraction_ == nullptr || spaces == std::vector<int>{0}) return true;
   return producer.def().meaning != Meaning::kFactors && !producer.is(Op::map) && !producer.is(Op::gather) &&
-         !follows_contraction(producer);
+         !reads_several(producer) && !follows_contraction(producer);
 }
 
 bool Group::can_add(const Instruction& producer, bool copied) const {
