@@ -248,3 +248,26 @@ def test_loops_of_unknown_length_are_said_to_be_assumed() -> None:
 
     result = arm.simulate(f, *shapes((64, 128)), topology="v5e:1x1")
     assert any("number of its rounds" in note for note in result.notes)
+
+
+def test_small_products_are_computed_in_the_array_itself() -> None:
+    rng = np.random.default_rng(0)
+    a, b = (rng.normal(size=s).astype(np.float32) for s in ((3, 40, 72), (3, 72, 24)))
+    f = lambda a, b: jnp.einsum("bij,bjk->bki", a, b)  # noqa: E731
+    in_array = arm.simulate(f, a, b, topology="v5e:1x1", values="array")
+    program = arm.simulate(f, a, b, topology="v5e:1x1", values="program")
+    np.testing.assert_allclose(in_array.values, program.values, rtol=0, atol=1e-4)
+    assert in_array.seconds == program.seconds
+
+
+def test_a_program_for_several_devices_takes_and_gives_whole_arrays() -> None:
+    text = """HloModule m, num_partitions=4
+    ENTRY e { x = f32[8,4] parameter(0), sharding={devices=[4,1]<=[4]}
+      w = f32[4,8] parameter(1), sharding={devices=[1,4]<=[4]}
+      ROOT d = f32[8,8] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0},
+        operand_precision={highest,highest} }"""
+    rng = np.random.default_rng(0)
+    x, w = rng.normal(size=(8, 4)).astype(np.float32), rng.normal(size=(4, 8)).astype(np.float32)
+    result = arm.simulate(text, x, w, topology="v5e:2x2")
+    np.testing.assert_allclose(result.values, x @ w, rtol=0, atol=1e-5)
+    assert result.communication_seconds > 0
