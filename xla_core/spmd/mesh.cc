@@ -8,22 +8,13 @@ namespace armillary {
 namespace {
 
 constexpr int kNesting = 10;
-DeviceList read_ids(Scanner& in, char close) {
-  DeviceList out;
-  while (!in.accept(close)) {
-    out.push_back(in.integer("a device"));
-    if (in.peek() != close) in.expect(',', "between devices");
-  }
-  return out;
-}
-
 // `<["a"=2], device_ids=[1,0]>`
 Mesh read_sdy_mesh(Scanner& in) {
   in.expect('<', "to open a mesh");
   Mesh mesh = read_axes(in, '"');
   if (in.accept(',')) {
     in.expect("device_ids=[", "after the axes of a mesh");
-    mesh.devices = read_ids(in, ']');
+    mesh.devices = read_numbers(in, ']');
     check_devices(in, mesh);
   }
   in.expect('>', "to close a mesh");
@@ -35,6 +26,15 @@ bool counts(const Mesh& mesh, const AxisPart& part, const std::vector<std::strin
 }
 
 }  // namespace
+
+DeviceList read_numbers(Scanner& in, char close) {
+  DeviceList out;
+  while (!in.accept(close)) {
+    out.push_back(in.integer("a number"));
+    if (in.peek() != close) in.expect(',', "between numbers");
+  }
+  return out;
+}
 
 MeshSharding read_mesh_sharding(Scanner& in, const Mesh& mesh, int64_t rank, int64_t devices, char quote,
                                 const std::vector<std::string>& only) {

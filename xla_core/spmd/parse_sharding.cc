@@ -80,7 +80,7 @@ class Reader {
   Annotation tiled(int64_t rank) {
     const size_t at = in_.position();
     in_.expect("=[", "after devices");
-    Dims tiles = ints(']');
+    Dims tiles = read_numbers(in_, ']');
     const DeviceList order = in_.peek() == '<' ? read_device_order(in_) : plain_list();
     int64_t total = 1;
     for (int64_t t : tiles) {
@@ -128,15 +128,6 @@ class Reader {
   DeviceList plain_list() {
     DeviceList out = {in_.integer("a device")};
     while (in_.accept(',')) out.push_back(in_.integer("a device"));
-    return out;
-  }
-
-  Dims ints(char close) {
-    Dims out;
-    while (!in_.accept(close)) {
-      out.push_back(in_.integer("a number"));
-      if (in_.peek() != close) in_.expect(',', "between numbers");
-    }
     return out;
   }
 

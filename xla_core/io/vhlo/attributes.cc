@@ -160,6 +160,18 @@ void become_complex(Type& type, const Type* part) {
   become_element(type, complex_of(dtype));
 }
 
+void decode_tensor_type(ByteReader& in, Attributes& table, Type& out, const Attribute* encoding) {
+  Dims dims = read_signed_list(in);
+  become_tensor(out, std::move(dims), table.read_type(in), encoding);
+}
+
+void decode_function_type(ByteReader& in, Attributes& table, Type& out) {
+  out.kind = TypeKind::kFunction;
+  out.items = table.read_types(in);
+  out.inputs = out.items.size();
+  for (const Type* result : table.read_types(in)) out.items.push_back(result);
+}
+
 // Bounds stand where a dimension is dynamic; without one it is unbounded.
 void become_tensor(Type& type, Dims dims, const Type* element, const Attribute* encoding) {
   constexpr int64_t kNoBound = Shape::kUnbounded;  // MLIR marks dynamic dimensions with the same number

@@ -61,6 +61,9 @@ int64_t read_integer(ByteReader& in, const Type& type);  // extended as the type
 int64_t read_float_bits(ByteReader& in, const Type& type);
 double read_double(ByteReader& in);
 void become_tensor(Type& type, Dims dims, const Type* element, const Attribute* encoding);
+// Both dialects write these alike.
+void decode_tensor_type(ByteReader& in, Attributes& table, Type& out, const Attribute* encoding);
+void decode_function_type(ByteReader& in, Attributes& table, Type& out);
 void become_element(Type& type, DType dtype);
 void become_complex(Type& type, const Type* part);
 void become_tuple(Attributes& table, Type& type, std::vector<const Type*> items);

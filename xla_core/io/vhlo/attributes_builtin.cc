@@ -212,11 +212,7 @@ void decode_builtin(ByteReader& in, Attributes& table, Type& out) {
       out.kind = TypeKind::kIndex;
       return;
     case kFunctionType:
-      out.kind = TypeKind::kFunction;
-      out.items = table.read_types(in);
-      out.inputs = out.items.size();
-      for (const Type* result : table.read_types(in)) out.items.push_back(result);
-      return;
+      return decode_function_type(in, table, out);
     case kBf16:
       return become_element(out, DType::kBF16);
     case kF16:
@@ -230,14 +226,11 @@ void decode_builtin(ByteReader& in, Attributes& table, Type& out) {
     case kNoneType:
       out.kind = TypeKind::kNone;
       return;
-    case kTensorType: {
-      Dims dims = read_signed_list(in);
-      return become_tensor(out, std::move(dims), table.read_type(in), nullptr);
-    }
+    case kTensorType:
+      return decode_tensor_type(in, table, out, nullptr);
     case kTensorWithEncoding: {
       const Attribute* encoding = table.read_attribute(in);
-      Dims dims = read_signed_list(in);
-      return become_tensor(out, std::move(dims), table.read_type(in), encoding);
+      return decode_tensor_type(in, table, out, encoding);
     }
     case kTupleType:
       return become_tuple(table, out, table.read_types(in));

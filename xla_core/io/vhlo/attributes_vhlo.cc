@@ -191,22 +191,15 @@ void decode_vhlo(ByteReader& in, Attributes& table, Type& out) {
     case kComplexType:
       return become_complex(out, table.read_type(in));
     case kFunctionType:
-      out.kind = TypeKind::kFunction;
-      out.items = table.read_types(in);
-      out.inputs = out.items.size();
-      for (const Type* result : table.read_types(in)) out.items.push_back(result);
-      return;
+      return decode_function_type(in, table, out);
     case kIndexType:
       out.kind = TypeKind::kIndex;
       return;
-    case kTensorType: {
-      Dims dims = read_signed_list(in);
-      return become_tensor(out, std::move(dims), table.read_type(in), nullptr);
-    }
+    case kTensorType:
+      return decode_tensor_type(in, table, out, nullptr);
     case kTensorWithEncoding: {
       const Attribute* encoding = table.read_attribute(in);
-      Dims dims = read_signed_list(in);
-      return become_tensor(out, std::move(dims), table.read_type(in), encoding);
+      return decode_tensor_type(in, table, out, encoding);
     }
     case kTokenType:
       out.kind = TypeKind::kToken;
