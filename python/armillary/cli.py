@@ -30,6 +30,23 @@ FILE is HLO text, an HLO proto, StableHLO text, bytecode or a portable artifact;
 """,
 )
 
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from armillary import __version__
+
+        print(f"armillary {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None: ...
+
+
 File = Annotated[
     Path, typer.Argument(metavar="FILE", help="HLO or StableHLO in any form.", show_default=False)
 ]
@@ -258,7 +275,7 @@ def ops(
             return _print_table(["", name], rows)
     import difflib
 
-    near = difflib.get_close_matches(name, [op["name"] for op in table], 1, 0)
+    near = difflib.get_close_matches(name, [op["name"] for op in table], 1)
     raise user_error(f"there is no op {name!r}" + (f", did you mean {near[0]}?" if near else ""))
 
 

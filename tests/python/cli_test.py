@@ -175,6 +175,7 @@ def test_help_teaches_by_example() -> None:
         (["opt", "example.hlo", "--bogus"], "--bogus"),
         (["oops"], "No such command 'oops'"),
         (["ops", "dto"], "did you mean dot?"),
+        (["opt", "noise"], "noise: 300 bytes that are no HloModuleProto"),
     ],
 )
 def test_wrong_input_gives_one_line_and_status_2(arguments: list[str], message: str, file: Path) -> None:
@@ -182,8 +183,19 @@ def test_wrong_input_gives_one_line_and_status_2(arguments: list[str], message: 
         PROGRAM.replace("f32[4,2]{1,0} parameter(0)", "f32[4,2]{1,0} parametre(0)")
     )
     (file.parent / "empty").write_text("")
+    (file.parent / "noise").write_bytes(bytes(range(255, 155, -1)) * 3)
     done = armillary(*arguments, status=2, cwd=file.parent)
     assert done.stdout == b""
     (line,) = done.stderr.decode().splitlines()
     assert line.startswith("armillary: ")
     assert message in line
+
+
+@pytest.mark.parametrize("arguments", [["ops", "zz"], ["opt", "example.hlo", "--passes=nope"]])
+def test_a_name_that_is_like_no_other_gets_no_suggestion(arguments: list[str], file: Path) -> None:
+    error = armillary(*arguments, status=2, cwd=file.parent).stderr.decode()
+    assert "did you mean" not in error and "nearest" not in error
+
+
+def test_version() -> None:
+    assert armillary("--version").stdout.decode() == f"armillary {arm.__version__}\n"

@@ -57,7 +57,9 @@ std::string show(int64_t value) { return std::to_string(value); }
 #include "xla_core/base/flags.def"
 #undef ARM_FLAG
   };
-  throw user_error("there is no flag `{}`; did you mean `{}`?", name, nearest_name(name, known));
+  const std::string nearest = nearest_name(name, known);
+  throw user_error("there is no flag `{}`{}", name,
+                   nearest.empty() ? "" : fmt::format("; did you mean `{}`?", nearest));
 }
 
 void assign_by_name(Flags& flags, std::string_view flag, std::string_view text) {

@@ -24,12 +24,12 @@ int edit_distance(std::string_view a, std::string_view b) {
 }
 
 std::string nearest_name(std::string_view name, const std::vector<std::string_view>& known) {
-  name = name.substr(0, 100);  // the cost is quadratic, and nobody meant a longer name
+  if (name.size() > 100) return "";  // the cost is quadratic, and nobody meant a longer name
   std::string_view best;
-  int best_distance = -1;
+  int best_distance = static_cast<int>(name.size() / 2) + 1;  // half of it wrong: a guess would only mislead
   for (std::string_view candidate : known) {
     const int distance = edit_distance(name, candidate);
-    if (best_distance < 0 || distance < best_distance) {
+    if (distance < best_distance) {
       best = candidate;
       best_distance = distance;
     }

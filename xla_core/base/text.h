@@ -10,7 +10,7 @@ namespace armillary {
 // Insertions, deletions, replacements and swaps of neighbours that turn one into the other.
 int edit_distance(std::string_view a, std::string_view b);
 
-// The known name closest to `name`; empty when `known` is.
+// The known name closest to `name`; empty when none is close.
 std::string nearest_name(std::string_view name, const std::vector<std::string_view>& known);
 
 // Pieces between any of the separators, empty ones left out.

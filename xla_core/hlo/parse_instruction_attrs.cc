@@ -1,6 +1,7 @@
 // The attributes behind an instruction's operands, checked against the op's row.
 #include <algorithm>
 
+#include "xla_core/base/text.h"
 #include "xla_core/hlo/parser.h"
 
 namespace armillary {
@@ -127,7 +128,7 @@ Error Parser::unknown_attribute(const Draft& draft, std::string_view name, size_
     for (const Attr a : row->attrs) candidates.push_back(to_string(a));
     for (const Attr a : row->optional) candidates.push_back(to_string(a));
   }
-  const std::string_view near = nearest(name, candidates);
+  const std::string near = nearest_name(name, candidates);
   const std::string_view op = draft.wrapped ? draft.wrapped->name : draft.op->name;
   if (near.empty()) return in_.error(begin, "unknown attribute '{}' on {}", name.substr(0, 60), op);
   return in_.error(begin, "unknown attribute '{}' on {}; did you mean '{}'?", name, op, near);

@@ -306,29 +306,4 @@ Scanner::Nest::Nest(Scanner& scanner, std::string_view what) : scanner_(scanner)
   ++scanner.depth_;
 }
 
-std::string_view nearest(std::string_view word, const std::vector<std::string_view>& candidates) {
-  if (word.size() > 64) return {};
-  std::string_view best;
-  size_t best_distance = word.size() / 2 + 1;  // farther than that is another word
-  std::vector<size_t> row;
-  for (const std::string_view candidate : candidates) {
-    row.resize(candidate.size() + 1);
-    for (size_t j = 0; j < row.size(); ++j) row[j] = j;
-    for (size_t i = 1; i <= word.size(); ++i) {
-      size_t diagonal = row[0];
-      row[0] = i;
-      for (size_t j = 1; j < row.size(); ++j) {
-        const size_t substitute = diagonal + (word[i - 1] != candidate[j - 1]);
-        diagonal = row[j];
-        row[j] = std::min({row[j] + 1, row[j - 1] + 1, substitute});
-      }
-    }
-    if (row.back() < best_distance) {
-      best_distance = row.back();
-      best = candidate;
-    }
-  }
-  return best;
-}
-
 }  // namespace armillary

@@ -92,7 +92,4 @@ inline bool is_name_char(char c) { return is_letter(c) || is_digit(c) || c == '.
 // C escapes, as HLO text uses them between quotes.
 std::string escape(std::string_view text);
 
-// The candidate with the smallest edit distance, or empty when none is near.
-std::string_view nearest(std::string_view word, const std::vector<std::string_view>& candidates);
-
 }  // namespace armillary

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "xla_core/base/text.h"
 #include "xla_core/ops/rows.h"
 
 namespace armillary {
@@ -61,22 +62,6 @@ const std::vector<OpDef>& table() {
   return rows;
 }
 
-// Levenshtein distance.
-size_t distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (size_t i = 0; i < a.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0] = i + 1;
-    for (size_t j = 0; j < b.size(); ++j) {
-      const size_t replaced = diagonal + (a[i] != b[j]);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({replaced, row[j] + 1, row[j + 1] + 1});
-    }
-  }
-  return row.back();
-}
-
 }  // namespace
 
 const OpDef& def(Op op) { return table()[static_cast<size_t>(op)]; }
@@ -93,12 +78,7 @@ const OpDef* op_from_name(std::string_view name) {
 }
 
 std::string nearest_op_name(std::string_view name) {
-  name = name.substr(0, 64);  // names are short; a hostile text must not cost quadratic time
-  auto nearest = std::min_element(
-      std::begin(kNames), std::end(kNames),
-      [&](std::string_view a, std::string_view b) { return distance(name, a) < distance(name, b); });
-  // Half of it wrong: a guess would only mislead.
-  return 2 * static_cast<size_t>(distance(name, *nearest)) > name.size() ? "" : std::string(*nearest);
+  return nearest_name(name, {std::begin(kNames), std::end(kNames)});
 }
 
 int64_t window_output_size(int64_t input, const WindowDim& w) {

@@ -49,7 +49,9 @@ void register_passes(std::span<const PassRow> rows) {
 const PassRow& pass_from_name(std::string_view name) {
   for (const PassRow& row : registry())
     if (row.name == name) return row;
-  throw user_error("no pass is called {}; the nearest one is {}", name, nearest(registry(), name));
+  const std::string near = nearest(registry(), name);
+  throw user_error("no pass is called {}{}", name,
+                   near.empty() ? "" : fmt::format("; the nearest one is {}", near));
 }
 
 }  // namespace armillary

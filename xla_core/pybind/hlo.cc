@@ -190,20 +190,28 @@ std::shared_ptr<Module> parse_module(const std::string& text, const std::string&
   return module;
 }
 
-std::shared_ptr<Module> module_from_proto(const py::bytes& data, const std::string& file) {
-  const std::string bytes = data;
+// What `read` gives, from `file`; its errors, which know no file, name it.
+template <class Read>
+std::shared_ptr<Module> read_from(const std::string& file, Read&& read) {
   py::gil_scoped_release nogil;
-  std::shared_ptr<Module> module = from_proto(bytes);
-  module->file = file;
-  return module;
+  try {
+    std::shared_ptr<Module> module = read();
+    module->file = file;
+    return module;
+  } catch (const Error& e) {
+    if (file.empty()) throw;
+    throw Error(e.kind(), e.where().empty() ? file : fmt::format("{}: {}", file, e.where()), e.message());
+  }
+}
+
+std::shared_ptr<Module> module_from_proto(const py::bytes& data, const std::string& file) {
+  const std::string_view bytes = data;
+  return read_from(file, [&] { return from_proto(bytes); });
 }
 
 std::shared_ptr<Module> module_from_stablehlo(const py::bytes& artifact, const std::string& file) {
-  const std::string_view text = artifact;
-  py::gil_scoped_release nogil;
-  std::shared_ptr<Module> module = from_stablehlo_artifact(std::as_bytes(std::span(text)));
-  module->file = file;
-  return module;
+  const std::string_view bytes = artifact;
+  return read_from(file, [&] { return from_stablehlo_artifact(std::as_bytes(std::span(bytes))); });
 }
 
 void bind_module(py::module_& m) {
