@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from armillary import _core
-from armillary._arrays import arrays_for, as_array, nest
+from armillary._arrays import arrays_for, as_array, flatten, nest
 from armillary._errors import user_error
 from armillary._load import load_to_run
 
@@ -18,15 +18,51 @@ _blas_looked_for = False
 def compile(program: Any, target: str = "cpu", *, optimise: bool = True) -> "Executable":
     """Compiles HLO or StableHLO (text, bytes or the path of a file), a Module, or what jax.jit(f).lower(...) returns.
 
-    `target` is a name from list_targets(). With `optimise=False` only what the back end needs is done. A compiled
-    Lowered is called like the function it came from, anything else with one array (or nested tuple) per parameter.
+    `target` is a name from list_targets(), or interp for the interpreter, which runs the program as it is, op by op.
+    With `optimise=False` only what the back end needs is done. A compiled Lowered is called like the function it came from, anything else with one array (or nested tuple) per parameter.
     Raises UserError for wrong programs and unknown targets, UnsupportedError for what cannot run yet.
     """
     trees = Trees.of(program)
     return Executable(compile_core(load_to_run(program), target, optimise), target, trees)
 
 
-def compile_core(module: _core.Module, target: str, optimise: bool = True) -> _core.Executable:
+class Interpreted:
+    """The interpreter with the methods of the core's Executable: nothing is compiled."""
+
+    compile_seconds = 0.0
+    last_rewrite = ""
+
+    def __init__(self, module: _core.Module):
+        module.verify()
+        self.module = module
+        self.module_name = module.name
+        self.parameter_shapes = module.entry.parameter_shapes
+        self.result_shape = module.entry.root.shape
+
+    def execute(self, arrays: list[np.ndarray], donated: list[bool]) -> list[Any]:
+        return list(flatten(_core.evaluate(self.module, arrays)))
+
+    def as_text(self) -> str:
+        return self.module.to_text()
+
+    def cost(self) -> dict[str, float]:
+        return _core.cost(self.module)
+
+    def memory(self) -> dict[str, int]:
+        return {}
+
+    def kernels(self) -> list[dict[str, Any]]:
+        return []
+
+    def passes(self) -> list[dict[str, Any]]:
+        return []
+
+
+def compile_core(
+    module: _core.Module, target: str, optimise: bool = True
+) -> "_core.Executable | Interpreted":
+    if target == "interp":
+        return Interpreted(module)
     if target == "cpu":
         find_blas()
     return _core.compile(module, target, optimise)
@@ -105,7 +141,7 @@ def _canonical(arrays: list[np.ndarray], shapes: list[_core.Shape]) -> list[np.n
 class Executable:
     """A compiled program. Call it with arrays; may be called from several threads at once."""
 
-    def __init__(self, core: _core.Executable, target: str, trees: Trees | None = None):
+    def __init__(self, core: _core.Executable | Interpreted, target: str, trees: Trees | None = None):
         self._core = core
         self._trees = trees
         self.target = target

@@ -116,9 +116,6 @@ def _default_tolerance(module: _core.Module) -> float:
 def run_on(target: str, module: _core.Module, arrays: list[np.ndarray], repeat: int = 1) -> Result:
     """Runs a verified module; `interp` is the interpreter, anything else a target of list_targets()."""
     start = time.perf_counter()
-    if target == "interp":
-        values = _core.evaluate(module, arrays)
-        return Result(_only_arrays(values), 0.0, time.perf_counter() - start)
     program = compile_core(module, target)
     compiled = time.perf_counter()
     seconds = []

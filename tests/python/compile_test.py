@@ -35,10 +35,11 @@ ENTRY main {
 """
 
 
+@pytest.mark.parametrize("target", ["cpu", "interp"])
 @pytest.mark.parametrize("name", programs.PROGRAMS)
-def test_programs_agree_with_xla(name: str) -> None:
+def test_programs_agree_with_xla(name: str, target: str) -> None:
     function, arguments = programs.PROGRAMS[name]
-    ours = arm.compile(programs.lower(name))(*arguments)
+    ours = arm.compile(programs.lower(name), target)(*arguments)
     wanted = jax.jit(function)(*arguments)
     assert jax.tree.structure(ours) == jax.tree.structure(wanted)
     for a, b in zip(jax.tree.leaves(ours), jax.tree.leaves(wanted), strict=True):
@@ -135,6 +136,18 @@ def test_a_lowered_function_is_called_like_the_function() -> None:
     assert result["z"].dtype == np.int32
     with pytest.raises(arm.UserError, match="structure"):
         program(x, scale=3.0)
+
+
+def test_the_interpreter_is_asked_like_any_executable() -> None:
+    program = arm.compile(ADD, target="interp")
+    assert program.as_text() == program.module.to_text() == arm.load(ADD).to_text()
+    assert program.cost() == arm.cost(ADD)
+    assert (program.memory(), program.kernels(), program.passes()) == ({}, [], [])
+    assert repr(program).endswith("for interp>")
+    with pytest.raises(arm.UserError, match="takes 2 arrays, not 1"):
+        program(np.ones(3, np.float32))
+    twice = arm.jit(lambda x: x * 2, target="interp")
+    np.testing.assert_array_equal(twice(np.arange(3)), [0, 2, 4])
 
 
 def test_an_unknown_target_names_the_known_ones() -> None:

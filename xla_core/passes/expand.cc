@@ -26,6 +26,7 @@ constexpr Row kRows[] = {
     {Op::dot, expand_mixed_contraction},
     {Op::convolution, expand_mixed_contraction},
     {Op::scan, expand_scan},
+    {Op::rng, expand_rng},
     {Op::domain, first_operand},
     {Op::async_done, expand_async_done},
     {Op::copy_done, expand_copy_done},

@@ -18,6 +18,7 @@ Instruction* inlined(Instruction* before, Computation* callee, std::span<Instruc
 Instruction* expand_batch_norm_inference(Instruction* instr);
 Instruction* expand_batch_norm_training(Instruction* instr);
 Instruction* expand_batch_norm_grad(Instruction* instr);
+Instruction* expand_rng(Instruction* instr);
 Instruction* expand_scan(Instruction* instr);
 Instruction* expand_ragged_dot(Instruction* instr);
 Instruction* expand_scaled_dot(Instruction* instr);

@@ -1,4 +1,7 @@
 // Random bits, transforms and factorisations.
+#include <atomic>
+#include <cstring>
+
 #include "xla_core/backends/cpu/native/fft.h"
 #include "xla_core/backends/cpu/native/linalg.h"
 #include "xla_core/backends/cpu/native/rng.h"
@@ -28,6 +31,23 @@ NativeFunction make_random_bits(const Instruction& i, FunctionTable&) {
     next.data = unread.data();
     native::rng_bit_generator(algorithm, bound[0], next, bound[1]);
   };
+}
+
+// One generator for the process. Its state is a key and a counter; the key only keeps it apart from user's
+// states.
+NativeFunction make_generator_state(const Instruction& i, FunctionTable&) {
+  static constexpr uint64_t kKey = 0x41726d696c6c6172;
+  static std::atomic<uint64_t> counter = 0;
+  return [delta = static_cast<uint64_t>(i.attrs().integer(Attr::delta, 1))](std::byte* const* buffers) {
+    const uint64_t state[2] = {kKey, counter.fetch_add(delta)};
+    std::memcpy(buffers[0], state, sizeof(state));
+  };
+}
+
+bool one_partition(const Instruction& i, std::string* why) {
+  if (i.module()->num_partitions <= 1) return true;
+  *why = "partitions that draw their own numbers would disagree";
+  return false;
 }
 
 NativeFunction make_fft(const Instruction& i, FunctionTable&) {
@@ -70,6 +90,7 @@ NativeFunction make_triangular_solve(const Instruction& i, FunctionTable&) {
 bool solves_in_place(const Instruction&, int64_t operand, int64_t) { return operand == 1; }
 
 constexpr NativeRow kRows[] = {{Op::rng_bit_generator, make_random_bits},
+                               {Op::rng_get_and_update_state, make_generator_state, one_partition},
                                {Op::fft, make_fft},
                                {Op::cholesky, make_cholesky},
                                {Op::triangular_solve, make_triangular_solve, nullptr, solves_in_place}};

@@ -11,7 +11,6 @@ namespace {
 
 constexpr double kBitsWork =
     60;  // integer operations for 32 random bits: 20 rounds of add, rotate, exclusive or, for two words
-constexpr double kNormalWork = 30;  // assumed: from bits to a normal number
 constexpr double kMatrixLanes =
     1024;  // elements of a row or column that a step of a factorisation updates at once
 
@@ -121,12 +120,6 @@ SpecialWork random_bits(const Instruction& i) {
   return {work, sim::OpClass::kOther};
 }
 
-SpecialWork random_numbers(const Instruction& i) {
-  SpecialWork work = random_bits(i);
-  add(std::get<sim::Tile>(work.what), sim::VectorOp::kArithmetic, count(first_leaf(i)) * kNormalWork);
-  return work;
-}
-
 // Step depends on step: as many as a matrix has rows, each an update of the rest of it.
 SpecialWork factorization(const Instruction& i) {
   double steps = 0;
@@ -159,8 +152,8 @@ constexpr Row kRows[] = {
     {Op::sort, sort},
     {Op::topk, topk},
     {Op::fft, fft},
-    {Op::rng, random_numbers},
     {Op::rng_bit_generator, random_bits},
+    {Op::rng_get_and_update_state, random_bits},
     {Op::cholesky, factorization},
     {Op::triangular_solve, factorization},
     {Op::custom_call, factorization},
