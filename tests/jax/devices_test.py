@@ -87,6 +87,39 @@ def test_partitioned_callbacks_see_tiles(matrix: jax.Array) -> None:
     assert sorted(t.tolist() for t in seen) == sorted(t.tolist() for t in tiles)
 
 
+def test_partitioned_callbacks_under_vmap_see_tiles_of_their_rows(matrix: jax.Array) -> None:
+    seen = []
+
+    @jax.vmap
+    def f(row: jax.Array) -> None:
+        jax.debug.callback(lambda tile: seen.append(tuple(np.asarray(tile))), row, partitioned=True)
+
+    jax.jit(f)(jax.device_put(matrix, NamedSharding(matrix.sharding.mesh, P(None, "b"))))
+    jax.effects_barrier()
+    halves = np.arange(64).reshape(16, 4)
+    assert set(seen) == {tuple(h) for h in halves}
+
+
+def test_random_bits_are_made_where_they_are_needed(matrix: jax.Array) -> None:
+    @jax.jit
+    def f(x: jax.Array) -> jax.Array:
+        return x + jax.random.normal(jax.random.key(1), x.shape)
+
+    text = f.lower(matrix).compile().as_text()
+    assert "[8,8]" not in text and "all-gather" not in text
+    assert np.allclose(f(matrix), f(jax.device_put(matrix, our_devices()[0])))
+
+
+def test_loops_carry_tiles(matrix: jax.Array) -> None:
+    @jax.jit
+    def f(x: jax.Array) -> jax.Array:
+        return jax.lax.fori_loop(0, 1000, lambda i, y: jnp.sin(y) + x * i, x)
+
+    text = f.lower(matrix).compile().as_text()
+    assert "[8,8]" not in text and "all-gather" not in text
+    assert np.allclose(f(matrix), f(jax.device_put(matrix, our_devices()[0])))
+
+
 def test_shardings_can_be_inspected(matrix: jax.Array) -> None:
     seen = []
 

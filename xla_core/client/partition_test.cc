@@ -223,6 +223,127 @@ TEST(Partition, ParametersOfLoopsMayBeAnnotated) {
               4, {"{replicated}"});
 }
 
+// What a device's program holds, and what it does not.
+std::string partitioned(const std::string& body, int64_t devices) {
+  return Executable::compile(parse("HloModule m, num_partitions=" + std::to_string(devices) + "\n" + body))
+      ->as_text();
+}
+
+constexpr const char* kCounters = R"(
+  cond {
+    c = (s32[], f32[4,6], f32[4,6], f32[3]) parameter(0)
+    k = s32[] get-tuple-element(c), index=0
+    n = s32[] constant(50)
+    ROOT lt = pred[] compare(k, n), direction=LT }
+  body {
+    b = (s32[], f32[4,6], f32[4,6], f32[3]) parameter(0)
+    i = s32[] get-tuple-element(b), index=0
+    one = s32[] constant(1)
+    next = s32[] add(i, one)
+    x = f32[4,6] get-tuple-element(b), index=1
+    y = f32[4,6] get-tuple-element(b), index=2
+    r = f32[3] get-tuple-element(b), index=3
+    r0 = f32[1] slice(r), slice={[1:2]}
+    r1 = f32[] reshape(r0)
+    rr = f32[4,6] broadcast(r1), dimensions={}
+    z = f32[4,6] add(x, y)
+    s = f32[4,6] sine(z)
+    t = f32[4,6] multiply(s, rr)
+    ROOT all = (s32[], f32[4,6], f32[4,6], f32[3]) tuple(next, y, t, r) }
+  ENTRY e {
+    p = f32[4,6] parameter(0), sharding={devices=[2,3]<=[6]}
+    q = f32[3] parameter(1), sharding={replicated}
+    count = f32[2,2,6] iota(), iota_dimension=0
+    x = f32[4,6] reshape(count)
+    y = f32[4,6] iota(), iota_dimension=1
+    zero = s32[] constant(0)
+    init = (s32[], f32[4,6], f32[4,6], f32[3]) tuple(zero, x, y, q)
+    w = (s32[], f32[4,6], f32[4,6], f32[3]) while(init), condition=cond, body=body
+    v = f32[4,6] get-tuple-element(w), index=2
+    ROOT a = f32[4,6] add(p, v) })";
+
+TEST(Partition, LoopsOverCountersMakeTilesAlone) {
+  expect_same("", kCounters, 6, {"{devices=[2,3]0,1,2,3,4,5}"});
+  const std::string text = partitioned(kCounters, 6);
+  EXPECT_NE(text.find("f32[2,2]"), std::string::npos);
+  for (const char* whole : {"f32[4,6]", "f32[2,2,6]"}) EXPECT_EQ(text.find(whole), std::string::npos) << text;
+  EXPECT_EQ(text.find("all-gather"), std::string::npos) << text;
+}
+
+TEST(Partition, WhatIsCutIsMadeOfTiles) {
+  const std::string body = R"(
+  add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }
+  ENTRY e {
+    x = f32[8,5] parameter(0)
+    w = f32[5,12] parameter(1)
+    v = f32[8,12] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+    t = f32[12,8] transpose(v), dimensions={1,0}
+    s = f32[12,8] sine(t)
+    u = f32[12,4] slice(s), slice={[0:12], [2:6]}
+    zero = f32[] constant(0)
+    g = f32[12,7] pad(u, zero), padding=0_0x1_2
+    h = f32[12,11] concatenate(g, u), dimensions={1}
+    r = f32[12] reduce(h, zero), dimensions={1}, to_apply=add
+    o = f32[3,4] reshape(r)
+    m = f32[2,3,4] broadcast(o), dimensions={1,2}
+    k = f32[2,3,4] reverse(m), dimensions={0,2}
+    i = s32[] constant(1)
+    j = s32[] constant(0)
+    d = f32[1,3,2] dynamic-slice(k, i, j, i), dynamic_slice_sizes={1,3,2}
+    ROOT f = f32[2,3,4] dynamic-update-slice(k, d, j, j, j), sharding={devices=[1,3,1]<=[3]} })";
+  expect_same("", body, 3, {"{devices=[1,3,1]0,1,2}"});
+  const std::string text = partitioned(body, 3);
+  for (const char* whole :
+       {"[8,12]", "[12,8]", "[12,4]", "[12,7]", "[12,11]", "f32[12]", "[3,4]", "[2,3,4]", "all-"})
+    EXPECT_EQ(text.find(whole), std::string::npos) << whole << " in\n" << text;
+}
+
+// Inner dimensions of a reshape have no contiguous tiles; a reduction over a cut dimension needs all of it.
+TEST(Partition, WhereTilesAreNotEnoughTheWholeIsMade) {
+  expect_same("", R"(
+  add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }
+  ENTRY e {
+    x = f32[6,4] parameter(0), sharding={devices=[1,2]<=[2]}
+    r = f32[24] reshape(x)
+    s = f32[24] sine(r)
+    b = f32[4,6] reshape(s)
+    zero = f32[] constant(0)
+    q = f32[6] reduce(b, zero), dimensions={0}, to_apply=add
+    v = f32[6] reverse(q), dimensions={0}
+    i = f32[4,6] iota(), iota_dimension=0
+    j = f32[4,6] iota(), iota_dimension=1
+    k = f32[4,6] multiply(i, j)
+    y = f32[4,6] add(k, b)
+    z = f32[6] reduce(k, zero), dimensions={0}, to_apply=add
+    ROOT all = (f32[6], f32[24], f32[4,6], f32[6]) tuple(v, s, y, z), sharding={{devices=[2]<=[2]}, {devices=[2]1,0}, {devices=[1,2]<=[2]}, {devices=[2]<=[2]}} })",
+              2, {"{devices=[2]0,1}", "{devices=[2]1,0}", "{devices=[1,2]0,1}", "{devices=[2]0,1}"});
+}
+
+// Only along the dimension that the op must see whole are tiles put together.
+TEST(Partition, DimensionsThatStayCut) {
+  const std::string body = R"(ENTRY e {
+    x = f32[4,8,6] parameter(0), sharding={devices=[2,2,2]<=[8]}
+    w = f32[4,6,2] parameter(1)
+    s = f32[4,1,6] slice(x), slice={[0:4], [7:8], [0:6]}
+    r = f32[4,6] reshape(s)
+    d = f32[4,8,2] dot(x, w), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={1}
+    v = f32[4,8,6] reverse(x), dimensions={1}
+    ROOT all = (f32[4,6], f32[4,8,2], f32[4,8,6]) tuple(r, d, v) })";
+  expect_same(
+      "", body, 8,
+      {"{devices=[2,2,2]0,2,1,3,4,6,5,7 last_tile_dim_replicate}",
+       "{devices=[2,2,1,2]0,1,2,3,4,5,6,7 last_tile_dim_replicate}", "{devices=[2,2,2]0,1,2,3,4,5,6,7}"});
+  EXPECT_EQ(partitioned(body, 8).find("4,8,6]"), std::string::npos);
+}
+
+TEST(Partition, WhatOnlyChangesPlacesStaysCut) {
+  expect_same("", R"(ENTRY e {
+    x = f32[8] parameter(0), sharding={devices=[4]<=[4]}
+    r = f32[8] reverse(x), dimensions={0}
+    ROOT n = f32[8] negate(r) })",
+              4, {"{devices=[4]0,1,2,3}"});
+}
+
 TEST(Partition, ShardingsThatDoNotFitAreRefused) {
   for (const char* sharding :
        {"{devices=[3]0,1,2}", "{devices=[2,2]<=[4]}", "{devices=[4]0,0,1,2}", "{nonsense}"})

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "xla_core/spmd/ties.h"
+
 namespace armillary {
 
 Instruction* Marks::join(Build& b, Instruction* tile, const Sharding& s, Shape whole) {
@@ -23,6 +25,16 @@ Instruction* Marks::cut(Build& b, Instruction* whole, const Sharding& s) {
                             with(Attr::custom_call_target, std::string("spmd.cut")));
   cuts_[mark] = s;
   return mark;
+}
+
+std::optional<std::vector<Instruction*>> Marks::cut_operands(Build& b, const Instruction& i,
+                                                             const std::vector<Sharding>& shardings) {
+  for (size_t k = 0; k < shardings.size(); ++k)
+    if (!shardings[k].divides(i.operand(static_cast<int64_t>(k))->shape())) return {};
+  std::vector<Instruction*> tiles;
+  for (size_t k = 0; k < shardings.size(); ++k)
+    tiles.push_back(cut(b, i.operand(static_cast<int64_t>(k)), shardings[k]));
+  return tiles;
 }
 
 Instruction* Marks::keep_whole(Build& b, Instruction* whole) {
@@ -66,24 +78,35 @@ Instruction* sum(Build& b, Instruction* tile, const Sharding& s, int64_t& channe
   return b.add(Op::all_reduce, tile->shape(), {tile}, attrs);
 }
 
-// Summands are added; tiles stand side by side in a new dimension, then move to their places.
-Instruction* gather(Instruction* mark, const Sharding& s, int64_t& channel) {
-  Build b(mark);
-  Instruction* tile = mark->operand(0);
+// Summands are added; tiles of `s` stand side by side in a new dimension, then move to their places in the
+// tile of `kept`, which cuts some of the same dimensions alike.
+Instruction* gather(Instruction* at, Instruction* tile, const Sharding& s, const Sharding& kept,
+                    int64_t& channel) {
+  Build b(at);
   if (s.summands > 1) tile = sum(b, tile, s, channel);
-  if (s.tile_count() == 1) return tile;
+  Dims apart;
+  for (size_t d = 0; d < s.tiles.size(); ++d) apart.push_back(s.tiles[d] / kept.tiles[d]);
+  const int64_t count = s.tile_count() / kept.tile_count();
+  if (count == 1) return tile;
   Dims one = tile->dims();
   one.insert(one.begin(), 1);
   Dims all = one;
-  all[0] = s.tile_count();
-  Attrs attrs = collective(s.groups(), *mark->module(), channel);
+  all[0] = count;
+  Attrs attrs = collective(s.groups_within(kept), *at->module(), channel);
   attrs.set(Attr::dimensions, Dims{0});
   Instruction* gathered = b.add(Op::all_gather, Shape(tile->dtype(), all), {b.reshape(tile, one)}, attrs);
   const auto rank = static_cast<int64_t>(s.tiles.size());
-  Dims apart = s.tiles, permutation;
+  Dims permutation;
   apart.insert(apart.end(), tile->dims().begin(), tile->dims().end());
   for (int64_t d = 0; d < rank; ++d) permutation.insert(permutation.end(), {d, rank + d});
-  return b.reshape(b.transpose(b.reshape(gathered, apart), permutation), mark->dims());
+  return b.reshape(b.transpose(b.reshape(gathered, apart), permutation), at->dims());
+}
+
+// Whether `coarse` cuts some of the dimensions that `fine` cuts, as that does.
+bool is_restriction(const Sharding& coarse, const Sharding& fine) {
+  std::vector<bool> kept;
+  for (size_t d = 0; d < fine.tiles.size(); ++d) kept.push_back(coarse.tiles[d] == fine.tiles[d]);
+  return fine.summands == 1 && fine.restricted(kept) == coarse;
 }
 
 // The first summand is the tile, the others are zero.
@@ -95,23 +118,15 @@ Instruction* first_summand(Build& b, Instruction* tile, const Sharding& s) {
   return b.select(b.broadcast(mine, tile->dims(), {}), tile, b.splat(tile->shape().without_layout(), 0.0));
 }
 
-Instruction* slice(Instruction* mark, const Sharding& s) {
+// The device's tile of `s`, out of its tile of `have`, which cuts some of the same dimensions alike.
+Instruction* slice(Instruction* mark, Instruction* from, const Sharding& s, const Sharding& have) {
   Build b(mark);
-  if (s.tile_count() == 1) return first_summand(b, mark->operand(0), s);
-  const auto rank = static_cast<int64_t>(s.tiles.size());
-  Literal table(Shape(DType::kS32, {static_cast<int64_t>(s.tile_of.size()), rank}));
-  auto* offsets = reinterpret_cast<int32_t*>(table.bytes());
-  for (size_t device = 0; device < s.tile_of.size(); ++device) {
-    const Dims tile = s.coordinates(static_cast<int64_t>(device));
-    for (int64_t d = 0; d < rank; ++d) *offsets++ = static_cast<int32_t>(tile[d] * mark->dims()[d]);
-  }
+  if (s.tile_count() == 1) return first_summand(b, from, s);
   Instruction* zero = b.scalar_int(DType::kS32, 0);
-  Instruction* device = b.convert(b.add(Op::partition_id, {}), DType::kS32);
-  Instruction* row = b.dynamic_slice(b.constant(std::move(table)), {device, zero}, {1, rank});
-  std::vector<Instruction*> starts;
-  for (int64_t d = 0; d < rank; ++d)
-    starts.push_back(s.tiles[d] == 1 ? zero : b.reshape(b.slice(row, {{0, 1, 1}, {d, d + 1, 1}}), {}));
-  Instruction* tile = b.dynamic_slice(mark->operand(0), starts, mark->dims());
+  std::vector<Instruction*> starts = tile_offsets(b, s, mark->shape());
+  for (size_t d = 0; d < starts.size(); ++d)
+    if (!starts[d] || have.tiles[d] > 1) starts[d] = zero;
+  Instruction* tile = b.dynamic_slice(from, starts, mark->dims());
   return s.summands == 1 ? tile : first_summand(b, tile, s);
 }
 
@@ -136,20 +151,36 @@ Instruction* Marks::told_by(Build& b, Instruction* value, int64_t device) {
 void lower_marks(Module& m, Marks& marks) {
   int64_t channel = next_channel(m);
   auto wanted = [](const Instruction* i) { return !i->users().empty() || i->is_root(); };
+  auto whole = [&](const Sharding& s) {
+    return Sharding::replicated(static_cast<int64_t>(s.tiles.size()), marks.devices());
+  };
+  for (Computation* c : m.reachable())  // tiles that become larger or smaller ones
+    for (Instruction* i : c->snapshot()) {
+      const Sharding* to = marks.is_cut(i);
+      const Sharding* from = to ? marks.joined(i->operand(0)) : nullptr;
+      if (!from) continue;
+      Instruction* tile = i->operand(0)->operand(0);
+      if (is_restriction(*to, *from))
+        i->replace_all_uses_with(gather(i, tile, *from, *to, channel));
+      else if (is_restriction(*from, *to))
+        i->replace_all_uses_with(slice(i, tile, *to, *from));
+    }
   for (Computation* c : m.reachable())
     for (Instruction* i : c->snapshot()) {
       const Sharding* s = marks.joined(i);
       if (!s || !wanted(i)) continue;
       const Sharding* cut = marks.is_cut(i->operand(0));
-      const bool whole = cut && *cut == *s;  // nobody worked on the tiles
-      i->replace_all_uses_with(whole ? i->operand(0)->operand(0) : gather(i, *s, channel));
+      const bool same = cut && *cut == *s;  // nobody worked on the tiles
+      i->replace_all_uses_with(same ? i->operand(0)->operand(0)
+                                    : gather(i, i->operand(0), *s, whole(*s), channel));
     }
   for (Computation* c : m.reachable())
     for (Instruction* i : c->snapshot())
       if (marks.is_whole(i)) i->replace_all_uses_with(i->operand(0));
   for (Computation* c : m.reachable())
     for (Instruction* i : c->snapshot())
-      if (const Sharding* s = marks.is_cut(i); s && wanted(i)) i->replace_all_uses_with(slice(i, *s));
+      if (const Sharding* s = marks.is_cut(i); s && wanted(i))
+        i->replace_all_uses_with(slice(i, i->operand(0), *s, whole(*s)));
   // From the last to the first, so that a mark's users are gone before it.
   for (Computation* c : m.reachable()) {
     std::vector<Instruction*> all = c->snapshot();

@@ -2,6 +2,7 @@
 // tiles. Everything else computes the same on every device, on whole arrays or on the device's own tile.
 #pragma once
 
+#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -20,6 +21,10 @@ class Marks {
   Instruction* join(Build& b, Instruction* tile, const Sharding& s, Shape whole);
   // The device's tile of a whole array: what join() was given if it is one of these tiles. `s` divides it.
   Instruction* cut(Build& b, Instruction* whole, const Sharding& s);
+
+  // The tiles of an instruction's operands; nothing if some cannot be cut so.
+  std::optional<std::vector<Instruction*>> cut_operands(Build& b, const Instruction& i,
+                                                        const std::vector<Sharding>& shardings);
 
   // Stays whole on every device, because the program says so.
   Instruction* keep_whole(Build& b, Instruction* whole);
@@ -46,6 +51,14 @@ class Marks {
 
 // Lets joins wait: op(join(x)) becomes join(op(x)) where the op works on each tile alone.
 void sink_joins(Module& m, Marks& marks);
+
+// Lets cuts come early: cut(op(x)) becomes op(cut(x)) where tiles of the operands are enough and nobody needs
+// the whole. Returns whether it changed anything.
+bool lift_cuts(Module& m, Marks& marks);
+
+// Loops carry tiles of the arrays that enter or leave them in tiles, where the body works on each tile alone.
+// Returns whether it changed anything.
+bool carry_tiles(Module& m, Marks& marks);
 
 // Writes the marks out: an all-gather, a dynamic-slice at an offset that depends on partition-id.
 void lower_marks(Module& m, Marks& marks);

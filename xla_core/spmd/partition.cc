@@ -38,7 +38,10 @@ class Partitioner {
     Boundaries(m_, marks_).replace_all();
     simplify_tuples(m_, context_);  // regions with several results
     cut_results_as_wished();
-    sink_joins(m_, marks_);
+    do {
+      sink_joins(m_, marks_);
+      dce(m_, context_);  // the unused would count as users
+    } while (lift_cuts(m_, marks_) | carry_tiles(m_, marks_));
     answer_inspections(m_, marks_);
     cut_results();
     lower_marks(m_, marks_);

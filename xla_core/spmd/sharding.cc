@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 
 #include "xla_core/base/error.h"
@@ -52,10 +53,30 @@ std::vector<DeviceList> zip(const std::vector<DeviceList>& holders) {
 
 }  // namespace
 
+Sharding Sharding::restricted(const std::vector<bool>& dimensions) const {
+  auto chosen = [&](Dims values, int64_t fill) {
+    for (size_t d = 0; d < values.size(); ++d)
+      if (!dimensions[d]) values[d] = fill;
+    return values;
+  };
+  return mapped(chosen(tiles, 1), [&](const Dims& c) { return chosen(c, 0); });
+}
+
 std::vector<DeviceList> Sharding::groups() const {
-  std::vector<DeviceList> holders(tile_count());
-  for (size_t d = 0; d < tile_of.size(); ++d) holders[tile_of[d]].push_back(static_cast<int64_t>(d));
-  return zip(holders);
+  return groups_within(replicated(static_cast<int64_t>(tiles.size()), static_cast<int64_t>(tile_of.size())));
+}
+
+std::vector<DeviceList> Sharding::groups_within(const Sharding& other) const {
+  std::vector<DeviceList> out;
+  for (int64_t part = 0; part < other.tile_count(); ++part) {
+    std::map<int64_t, DeviceList> holders;
+    for (size_t d = 0; d < tile_of.size(); ++d)
+      if (other.tile_of[d] == part) holders[tile_of[d]].push_back(static_cast<int64_t>(d));
+    std::vector<DeviceList> members;
+    for (auto& [tile, devices] : holders) members.push_back(std::move(devices));
+    for (DeviceList& group : zip(members)) out.push_back(std::move(group));
+  }
+  return out;
 }
 
 std::vector<DeviceList> Sharding::summand_groups() const {

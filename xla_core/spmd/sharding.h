@@ -29,8 +29,12 @@ struct Sharding {
   Shape local(const Shape& shape) const;  // of one tile; `divides` holds
   int64_t tile_count() const;
   Dims coordinates(int64_t device) const;  // of its tile
-  // For all-gathers of the tiles: in each group one device a tile, in order.
+  // Cut along those dimensions only.
+  Sharding restricted(const std::vector<bool>& dimensions) const;
+  // For all-gathers of the tiles: in each group one device a tile, in order. With a sharding of the same
+  // array: only devices whose tiles lie in one tile of that.
   std::vector<DeviceList> groups() const;
+  std::vector<DeviceList> groups_within(const Sharding& other) const;
   // For all-reduces of the summands: in each group one device a summand of the same tile, in order.
   std::vector<DeviceList> summand_groups() const;
   // The tiles that arise when each device's coordinates become `map(coordinates)` in an array of `tiles`.
