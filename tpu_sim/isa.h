@@ -104,6 +104,9 @@ struct FusedLoop {
   int64_t vmem_bytes =
       0;            // live in VMEM, with `buffers` copies of the tiles in and out; refused beyond the chip's
   int buffers = 2;  // of tiles in, and of tiles out
+  // Units that a tile visits one after the other, as a product, its softmax and the next product: while one
+  // works on a tile the next works on the tile before. The last tile leaves stages - 1 steps later.
+  int stages = 1;
 };
 
 enum class Space : uint8_t { kHbm, kVmem };

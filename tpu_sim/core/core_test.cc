@@ -18,6 +18,7 @@ FusedLoop random_loop(std::mt19937& random) {
   loop.tiles = static_cast<int64_t>(random() % 40);
   loop.prologue_bytes = upto(24), loop.epilogue_bytes = upto(24);
   loop.buffers = 1 + static_cast<int>(random() % 4);
+  loop.stages = 1 + static_cast<int>(random() % 3);
   Tile& tile = loop.tile;
   tile.bytes_in = upto(24), tile.bytes_out = upto(24);
   tile.run_in = upto(12);

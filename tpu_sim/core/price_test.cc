@@ -40,6 +40,22 @@ TEST(FusedLoops, an_epilogue_is_free_until_the_vector_unit_is_the_slowest) {
   EXPECT_EQ(price(loop, d).bound, "vpu");
 }
 
+// A loop of more steps that does the work of fewer tiles.
+TEST(FusedLoops, stages_work_side_by_side_once_tiles_fill_them) {
+  const Device d(v6e());
+  FusedLoop loop{.tiles = 8, .tile = {.matrix = {{.m = 512, .n = 2048, .k = 128}}}};
+  loop.tile.vector[0] = 512 * 2048;
+  const Price once = price(loop, d);
+  loop.tiles = 10;
+  const Tick longer = price(loop, d).duration;
+  loop.tiles = 8, loop.stages = 3;
+  const Price staged = price(loop, d);
+  EXPECT_EQ(staged.duration, longer);
+  EXPECT_EQ(staged.mxu, once.mxu);
+  EXPECT_EQ(staged.vpu, once.vpu);
+  EXPECT_THROW(price(FusedLoop{.stages = -1}, d), Error);
+}
+
 TEST(FusedLoops, a_tile_larger_than_vmem_is_refused) {
   EXPECT_THROW(price(FusedLoop{.vmem_bytes = (128 << 20) + 1}, Device(v6e())), Error);
   EXPECT_THROW(price(FusedLoop{.tiles = -1}, Device(v6e())), Error);

@@ -9,6 +9,7 @@ namespace armillary::sim {
 namespace {
 
 constexpr int64_t kLargestTiles = int64_t{1} << 40;
+constexpr int64_t kMostStages = 1 << 20;
 constexpr int64_t kLargestBytes = int64_t{1} << 60;
 
 void check(std::string_view what, int64_t value, int64_t largest) {
@@ -22,6 +23,7 @@ void check(const FusedLoop& loop, const Device& d) {
   check("use of VMEM in bytes", loop.vmem_bytes, d.vmem_bytes);
   check("bytes in", loop.tile.bytes_in, kLargestBytes);
   check("bytes out", loop.tile.bytes_out, kLargestBytes);
+  check("number of stages", loop.stages, kMostStages);
 }
 
 bool touches_hbm(const FusedLoop& loop) {
@@ -49,6 +51,10 @@ TileTicks tile_ticks(const FusedLoop& loop, const Device& d) {
       load_store_ticks(tile.vmem_traffic != 0 ? tile.vmem_traffic : tile.bytes_in + tile.bytes_out, d);
   t.step = add_ticks(d.tile_step, scalar_ticks(tile.scalar_ops, d));
   t.latency = touches_hbm(loop) ? d.dma_latency : 0;
+  if (loop.stages > 1 && loop.tiles > 0) {
+    const Tick pace = add_ticks(std::max({t.matrix, t.vector, t.transpose, t.load_store}), t.step);
+    t.fill = add_ticks(t.fill, multiply_ticks(pace, loop.stages - 1));
+  }
   return t;
 }
 

@@ -8,7 +8,8 @@
 namespace armillary::sim {
 
 struct TileTicks {
-  Tick launch = 0, fill = 0;  // once: until the core begins, and until the matrix units give their first sum
+  Tick launch = 0;  // once: until the core begins
+  Tick fill = 0;    // once: until the matrix units give their first sum, and a tile has passed all stages
   Tick prologue = 0, epilogue = 0;  // once, at the memory
   Tick in = 0, out = 0;             // at the memory
   Tick matrix = 0, vector = 0, transpose = 0, load_store = 0;

@@ -1,6 +1,7 @@
 // What one instruction or fusion has to move and to compute, read off the rows of what is in it.
 #pragma once
 
+#include <unordered_set>
 #include <vector>
 
 #include "tpu_sim/isa.h"
@@ -23,6 +24,9 @@ BodyWork body_work(const Instruction& instr);
 
 // Tiled bytes of a result that are written: of an update in place only the update.
 int64_t written_bytes(const Instruction& root);
+
+// Which operands of the fusion an operand of its contraction is made from.
+std::unordered_set<int64_t> sources_of(const Instruction& fusion, const Instruction& contraction, int64_t k);
 
 // How an op without a scalar recipe keeps the vector and the transpose unit busy when `elements` of its
 // result are computed.

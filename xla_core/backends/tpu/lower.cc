@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "xla_core/analysis/trip_count.h"
+#include "xla_core/backends/tpu/chain.h"
 #include "xla_core/backends/tpu/prefetch.h"
 #include "xla_core/backends/tpu/product.h"
 #include "xla_core/backends/tpu/sharing.h"
@@ -59,14 +60,21 @@ void Lowering::note(const Instruction& i, std::string text) {
 }
 
 Commands Lowering::lower(const Computation& computation) {
+  std::vector<Lowered> all;
+  for (const Instruction* i : computation.instructions()) {
+    Commands commands = lower(*i);
+    all.push_back({i, std::move(commands), std::move(hbm_reads_), std::move(work_)});
+    hbm_reads_.clear();
+    work_.reset();
+  }
+  merge_chains(all, machine_.chip, places_, tile_budget_);
   Commands out;
   Prefetch prefetch(machine_.chip, tile_budget_);
-  for (const Instruction* i : computation.instructions()) {
-    Commands more = lower(*i);
+  for (Lowered& l : all) {
+    Commands& more = l.commands;
     const bool is_loop = !more.empty() && std::holds_alternative<sim::FusedLoop>(more.back().what);
-    if (is_loop) prefetch.note_loop(out.size() + more.size() - 1, std::move(hbm_reads_));
-    hbm_reads_.clear();
-    prefetch.note_value(*i, more.empty() ? 0 : out.size() + more.size());
+    if (is_loop) prefetch.note_loop(out.size() + more.size() - 1, std::move(l.reads));
+    prefetch.note_value(*l.instruction, more.empty() && !l.continues ? 0 : out.size() + more.size());
     out.insert(out.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
   }
   return places_.residents ? prefetch.run(std::move(out), next_handle_) : out;
@@ -152,8 +160,9 @@ Commands Lowering::lower_fusion(const Instruction& i) {
     out.push_back(std::move(command));
     return out;
   }
-  const BodyWork work = body_work(i);
+  BodyWork work = body_work(i);
   out.push_back(work.contraction ? contraction(i, work) : loop(i, work, class_of(i, work)));
+  if (out.size() == 1) work_ = std::move(work);
   return out;
 }
 

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 
@@ -27,6 +28,15 @@ struct Places {
 
 // Bytes that a command reads from HBM, by the instruction that made them.
 using HbmReads = std::vector<std::pair<const Instruction*, int64_t>>;
+
+// An instruction's commands.
+struct Lowered {
+  const Instruction* instruction = nullptr;
+  Commands commands;
+  HbmReads reads;                // of the last command, if that is a loop
+  std::optional<BodyWork> work;  // of a lone loop
+  bool continues = false;        // its work is in the command before
+};
 
 class Lowering {
  public:
@@ -55,7 +65,8 @@ class Lowering {
   Places places_;
   int64_t tile_budget_;  // VMEM that is left for tiles
   std::vector<std::string> notes_;
-  HbmReads hbm_reads_;  // of the loop that was lowered last
+  HbmReads hbm_reads_;            // of the loop that was lowered last
+  std::optional<BodyWork> work_;  // and what it does, if nothing stands before it
   std::unordered_map<const Instruction*, int> handles_;
   int next_handle_ = 0;
   std::map<std::string, std::shared_ptr<const sim::DeviceGroups>> groups_;

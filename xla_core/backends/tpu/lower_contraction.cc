@@ -10,22 +10,6 @@
 namespace armillary::tpu {
 namespace {
 
-// Which operands of the fusion an operand of the contraction is made from.
-std::unordered_set<int64_t> sources_of(const Instruction& fusion, const Instruction& contraction, int64_t k) {
-  if (!fusion.is(Op::fusion)) return {k};
-  std::unordered_set<int64_t> sources;
-  std::unordered_set<const Instruction*> seen;
-  std::vector<const Instruction*> work = {contraction.operand(k)};
-  while (!work.empty()) {
-    const Instruction* i = work.back();
-    work.pop_back();
-    if (!seen.insert(i).second) continue;
-    if (i->is(Op::parameter)) sources.insert(i->parameter_number());
-    work.insert(work.end(), i->operands().begin(), i->operands().end());
-  }
-  return sources;
-}
-
 // Bytes for each byte of a padded matrix, all of the batch.
 double over(double bytes, double padded_elements, DType type) {
   const double of_blocks = padded_elements * bit_width(type) / 8;
@@ -44,6 +28,21 @@ void swap_operands(sim::Matmul& p) {
 }
 
 }  // namespace
+
+std::unordered_set<int64_t> sources_of(const Instruction& fusion, const Instruction& contraction, int64_t k) {
+  if (!fusion.is(Op::fusion)) return {k};
+  std::unordered_set<int64_t> sources;
+  std::unordered_set<const Instruction*> seen;
+  std::vector<const Instruction*> work = {contraction.operand(k)};
+  while (!work.empty()) {
+    const Instruction* i = work.back();
+    work.pop_back();
+    if (!seen.insert(i).second) continue;
+    if (i->is(Op::parameter)) sources.insert(i->parameter_number());
+    work.insert(work.end(), i->operands().begin(), i->operands().end());
+  }
+  return sources;
+}
 
 // Either operand may be the one that rests in the array: the faster choice counts.
 sim::FusedLoop Lowering::matrix_loop(sim::Matmul product) {
