@@ -71,6 +71,12 @@ struct Roofline {
   double attainable = 0;      // FLOP/s: min(peak, intensity x bandwidth)
 };
 
+// Of all collectives of one kind.
+struct Communication {
+  double seconds = 0;  // hidden or not
+  double exposed = 0;  // waits
+};
+
 struct Timeline {
   double seconds = 0;
   double flops = 0;                                 // of one device: the sum of its commands' labels
@@ -83,6 +89,7 @@ struct Timeline {
   double exposed_communication_seconds = 0;  // waits for collectives
   double exposed_copy_seconds = 0;           // waits for copies and host transfers
   double communication_seconds = 0;          // collectives, hidden or not
+  std::array<Communication, kNumCollectiveKinds> by_kind = {};
   Utilization utilization;
   Roofline roofline;
   std::vector<std::string> notes;  // what was extrapolated or priced conservatively, a sentence each

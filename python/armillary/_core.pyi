@@ -5,7 +5,7 @@ from __future__ import annotations
 import collections.abc
 import numpy
 import typing
-__all__: list[str] = ['Computation', 'Error', 'Executable', 'Instruction', 'InternalError', 'Module', 'Pod', 'ResourceError', 'Shape', 'UnsupportedError', 'UserError', 'blas_loaded', 'compile', 'compile_for', 'cost', 'evaluate', 'get_flag', 'hbm_report', 'list_flags', 'list_ops', 'list_passes', 'list_targets', 'load_blas', 'run_passes', 'set_flag', 'set_flags', 'simulate', 'to_dlpack', 'to_xspace']
+__all__: list[str] = ['Computation', 'Error', 'Executable', 'Instruction', 'InternalError', 'Module', 'Pod', 'ResourceError', 'Shape', 'UnsupportedError', 'UserError', 'blas_loaded', 'compile', 'compile_for', 'cost', 'evaluate', 'get_flag', 'hbm_report', 'list_flags', 'list_ops', 'list_passes', 'list_targets', 'load_blas', 'overlap_report', 'run_passes', 'set_flag', 'set_flags', 'simulate', 'to_dlpack', 'to_xspace']
 class Shape:
     """
     Element type, dimensions and layout; or a tuple of such.
@@ -367,6 +367,10 @@ def list_targets() -> list:
 def load_blas(path: str) -> bool:
     """
     Tells the cpu back end where OpenBLAS lies; False when it is none.
+    """
+def overlap_report(executable: Executable) -> list:
+    """
+    What the scheduler gained by running collectives beside computation, a dict for each computation.
     """
 def run_passes(module: Module, passes: str, verify_each: bool = True, dump_dir: str = '') -> tuple:
     """

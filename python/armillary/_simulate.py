@@ -48,6 +48,31 @@ class Span:
 
 
 @dataclass(frozen=True)
+class Communication:
+    """All collectives of one kind: how long they took, and how much of that the core waited for."""
+
+    seconds: float
+    exposed_seconds: float
+
+
+@dataclass(frozen=True)
+class Overlap:
+    """What the scheduler did with the collectives of one computation, by its own estimate, loops inside counted in full.
+
+    `before`: seconds when each collective is waited for where it stands; `after`: in the order that was chosen;
+    `lower_bound`: of any order. Bytes are those alive at once.
+    """
+
+    computation: str
+    collectives: int
+    before: float
+    after: float
+    lower_bound: float
+    peak_before: int
+    peak_after: int
+
+
+@dataclass(frozen=True)
 class Result:
     """What a simulation gives. Times are in seconds, of one device; every device takes as long."""
 
@@ -62,6 +87,8 @@ class Result:
     exposed_communication_seconds: float
     exposed_copy_seconds: float
     communication_seconds: float
+    communication_by_kind: dict[str, Communication]  # "all-gather", ...
+    overlap: list[Overlap]  # of computations with collectives; empty when they were not to be overlapped
     hbm_peak_bytes: int
     hbm: dict[str, Any]
     utilization: dict[str, float]
@@ -183,12 +210,15 @@ def result_of(
     ops = [Op(**op) for op in t.pop("ops")]
     spans = [Span(*span) for span in t.pop("spans")]
     t.pop("hbm_bytes")
+    kinds = {kind: Communication(*seconds) for kind, seconds in t.pop("by_kind").items()}
     return Result(
         name=core.module_name,
         topology=topology,
         devices=pod.devices,
         chip=pod.chip,
         ops=ops,
+        communication_by_kind=kinds,
+        overlap=[Overlap(**report) for report in _core.overlap_report(core)],
         timeline=spans,
         hbm=hbm,
         hbm_peak_bytes=hbm["peak_bytes"],

@@ -30,6 +30,8 @@ def report(result: "Result", ops: int) -> str:
             _classes(result),
             _longest(result, ops),
             _units(result),
+            _communication(result),
+            _overlap(result),
             [result.hbm["text"]],
             [f"note: {note}" for note in result.notes],
         ]
@@ -75,6 +77,24 @@ def _longest(r: "Result", count: int) -> list[str]:
 
 def _units(r: "Result") -> list[str]:
     return ["busy share of the step", "  " + "  ".join(f"{u} {s:.1%}" for u, s in r.utilization.items())]
+
+
+def _communication(r: "Result") -> list[str]:
+    rows = sorted(r.communication_by_kind.items(), key=lambda row: -row[1].exposed_seconds)
+    lines = [
+        f"  {_share(c.exposed_seconds, r.seconds)}  {kind}, of {duration(c.seconds)}" for kind, c in rows
+    ]
+    return ["exposed communication by kind", *lines] if lines else []
+
+
+def _overlap(r: "Result") -> list[str]:
+    lines = [
+        f"  {o.computation}: {o.collectives} collective{'s' if o.collectives != 1 else ''}, {duration(o.before)}"
+        f" -> {duration(o.after)} (no order below {duration(o.lower_bound)}), memory"
+        f" {o.peak_before / 2**30:.2f} -> {o.peak_after / 2**30:.2f} GiB"
+        for o in r.overlap
+    ]
+    return ["collectives moved apart, as the scheduler estimates it", *lines] if lines else []
 
 
 def trace(r: "Result") -> dict[str, Any]:

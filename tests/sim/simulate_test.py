@@ -116,6 +116,19 @@ def test_collectives_hide_behind_computation() -> None:
     assert together.exposed_communication_seconds < 0.8 * apart.exposed_communication_seconds
     assert together.devices == 4
     assert together.communication_seconds > 0
+    kinds = together.communication_by_kind
+    assert set(kinds) == {"all-gather", "all-reduce"}
+    assert sum(kind.seconds for kind in kinds.values()) == pytest.approx(together.communication_seconds)
+    assert sum(kind.exposed_seconds for kind in kinds.values()) == pytest.approx(
+        together.exposed_communication_seconds
+    )
+    assert apart.overlap == []
+    (overlap,) = together.overlap
+    assert overlap.collectives == 5
+    assert overlap.lower_bound <= overlap.after < overlap.before
+    report = together.report()
+    for line in ["exposed communication by kind", "all-gather, of", "5 collectives, "]:
+        assert line in report
 
 
 def test_a_topology_that_does_not_fit_the_program_is_refused() -> None:
@@ -204,9 +217,25 @@ def test_the_page_needs_nothing_from_elsewhere(tmp_path: Path) -> None:
         pytest.skip("there is no Chromium to draw it")
     file = tmp_path / "page.html"
     file.write_text(page)
-    command = [browser, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom", file.as_uri()]
+    quiet = [
+        "--no-first-run",
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--disable-sync",
+    ]
+    own = f"--user-data-dir={tmp_path / 'browser'}"
+    command = [
+        browser,
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        *quiet,
+        own,
+        "--dump-dom",
+        file.as_uri(),
+    ]
     dom = subprocess.run(command, capture_output=True, timeout=120, check=True).stdout.decode()
-    assert "data-drawn=" in dom
+    assert "data-drawn=" in dom  # the script has reached its end
     assert 'class="bar"' in dom
 
 

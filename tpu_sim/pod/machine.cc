@@ -134,8 +134,10 @@ Tick Machine::collective_ready(const Step& step) const {
 }
 
 void Machine::start_collective(const Step& step, Tick start, Tick finish) {
+  const auto& what = std::get<CollectiveStart>(step.command->what);
   count(step, finish - start);
   totals_.communication += finish - start;
+  totals_.communication_by_kind[static_cast<size_t>(what.kind)] += finish - start;
   bool on_links = false;
   for (int i = 0; i < kNumResources; ++i) {
     if (!(step.collective.resources >> i & 1)) continue;
@@ -143,11 +145,10 @@ void Machine::start_collective(const Step& step, Tick start, Tick finish) {
     on_links |= (1u << i) < kCoreLink;
   }
   if (on_links) totals_.ici += finish - start;
-  const int handle = std::get<CollectiveStart>(step.command->what).handle;
   const Tick time = finish - start, hbm = std::min(step.collective.hbm, time);
   const double share = time > 0 ? static_cast<double>(hbm) / static_cast<double>(time) : 0;
   totals_.hbm += hbm;
-  add_pending(step, handle, {Kind::kCollective, step.label, start, 0, finish, share});
+  add_pending(step, what.handle, {Kind::kCollective, step.label, start, 0, finish, share, what.kind});
   if (finish > start)
     record(track_of(step.collective.resources), step.label, start, finish,
            to_string(track_of(step.collective.resources)));
@@ -177,7 +178,9 @@ void Machine::wait(const Step& step, int handle) {
   wait_until(step, pending.finish);
   const bool communication = pending.kind == Kind::kCollective;
   (communication ? totals_.exposed_communication : totals_.exposed_copy) += now_ - before;
-  if (!communication) {
+  if (communication) {
+    totals_.exposed_by_kind[static_cast<size_t>(pending.collective)] += now_ - before;
+  } else {
     record(pending.kind == Kind::kCopy ? Track::kDma : Track::kHost, pending.label, pending.start,
            pending.finish, pending.kind == Kind::kCopy ? "dma" : "host");
   }

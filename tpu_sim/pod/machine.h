@@ -50,6 +50,7 @@ class Machine {
     Tick remaining = 0;    // copies: ticks of memory
     Tick finish = 0;       // known when nothing remains
     double hbm_share = 0;  // collectives: of the memory, from start to finish
+    CollectiveKind collective = CollectiveKind::kAllReduce;
   };
 
   void on_core(const Step& step, Tick duration, Tick hbm, std::string_view bound);

@@ -66,6 +66,24 @@ TEST(Pods, topologies_are_parsed_with_their_devices) {
   EXPECT_NE(message_of([] { parse_pod("v1:1+2"); }).find("no network"), std::string::npos);
 }
 
+// In loops too, of which most trips are not run.
+TEST(Timelines, communication_is_told_by_kind) {
+  const Pod pod = parse_pod("v5e:4x4");
+  const std::vector<Command> body = {start(0, CollectiveKind::kAllGather, 1 << 24), wait(0),
+                                     start(1, CollectiveKind::kAllReduce, 1 << 20),
+                                     matmul(4096, 4096, 4096, pod.chip), wait(1)};
+  const Timeline t = simulate({{loop(100, body)}}, pod);
+  const auto of = [&](CollectiveKind kind) { return t.by_kind[static_cast<size_t>(kind)]; };
+  double seconds = 0, exposed = 0;
+  for (const Communication& c : t.by_kind) seconds += c.seconds, exposed += c.exposed;
+  EXPECT_NEAR(seconds, t.communication_seconds, kClose);
+  EXPECT_NEAR(exposed, t.exposed_communication_seconds, kClose);
+  EXPECT_GE(of(CollectiveKind::kAllGather).exposed, of(CollectiveKind::kAllGather).seconds);
+  EXPECT_EQ(of(CollectiveKind::kAllReduce).exposed, 0);
+  EXPECT_GT(of(CollectiveKind::kAllReduce).seconds, 0);
+  EXPECT_EQ(of(CollectiveKind::kAllToAll).seconds, 0);
+}
+
 TEST(Timelines, one_product_takes_its_time_and_is_reported) {
   const Pod pod = parse_pod("v6e:1x1");
   const Program program{{matmul(8192, 8192, 8192, pod.chip)}};

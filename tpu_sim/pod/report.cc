@@ -62,6 +62,8 @@ void fill_report(Timeline& timeline, const StepList& list, const Pod& pod, Machi
   timeline.exposed_communication_seconds = seconds(totals.exposed_communication);
   timeline.exposed_copy_seconds = seconds(totals.exposed_copy);
   timeline.communication_seconds = seconds(totals.communication);
+  for (size_t k = 0; k < timeline.by_kind.size(); ++k)
+    timeline.by_kind[k] = {seconds(totals.communication_by_kind[k]), seconds(totals.exposed_by_kind[k])};
   const auto share = [&](Tick busy) { return timeline.seconds > 0 ? seconds(busy) / timeline.seconds : 0; };
   timeline.utilization = {share(totals.mxu), share(totals.vpu), share(totals.xlu), share(totals.hbm),
                           share(totals.ici)};

@@ -10,6 +10,7 @@ Totals Totals::of(const std::vector<int>& chosen) const {
   out.mxu = mxu, out.vpu = vpu, out.xlu = xlu, out.hbm = hbm, out.ici = ici;
   out.exposed_communication = exposed_communication, out.exposed_copy = exposed_copy;
   out.communication = communication;
+  out.communication_by_kind = communication_by_kind, out.exposed_by_kind = exposed_by_kind;
   out.flops = flops, out.hbm_bytes = hbm_bytes;
   return out;
 }
@@ -28,6 +29,10 @@ void Totals::repeat(const Totals& before, const std::vector<int>& chosen, int64_
       grow(ici, before.ici);
   grow(exposed_communication, before.exposed_communication), grow(exposed_copy, before.exposed_copy);
   grow(communication, before.communication);
+  for (size_t k = 0; k < exposed_by_kind.size(); ++k) {
+    grow(communication_by_kind[k], before.communication_by_kind[k]);
+    grow(exposed_by_kind[k], before.exposed_by_kind[k]);
+  }
   grow(flops, before.flops), grow(hbm_bytes, before.hbm_bytes);
 }
 

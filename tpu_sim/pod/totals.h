@@ -18,6 +18,7 @@ struct Totals {
   std::array<Tick, kNumOpClasses> by_class = {};
   Tick mxu = 0, vpu = 0, xlu = 0, hbm = 0, ici = 0;
   Tick exposed_communication = 0, exposed_copy = 0, communication = 0;
+  std::array<Tick, kNumCollectiveKinds> communication_by_kind = {}, exposed_by_kind = {};
   double flops = 0, hbm_bytes = 0;
 
   // The labels chosen, and all the sums.

@@ -29,6 +29,7 @@ class Executable {
   const Program& program() const { return compiled_.program; }
   const std::vector<PassRecord>& passes() const { return compiled_.passes; }
   const std::string& last_rewrite() const { return compiled_.last_rewrite; }
+  const std::vector<OverlapReport>& overlap() const { return compiled_.overlap; }
   double compile_seconds() const { return compiled_.seconds; }
   std::string as_text() const;
 

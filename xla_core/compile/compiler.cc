@@ -10,7 +10,6 @@
 #include "xla_core/buffers/donors.h"
 #include "xla_core/hlo/text.h"
 #include "xla_core/io/proto.h"
-#include "xla_core/schedule/overlap.h"
 
 namespace armillary {
 namespace {
@@ -77,17 +76,19 @@ void check_can_run(const Module& m, const Target& target) {
 }
 
 // Collectives run beside computation where the machine's own costs say that it pays and memory allows it.
-void hide_collectives(Module& m, const Target& target, const Machine& machine) {
+std::vector<OverlapReport> hide_collectives(Module& m, const Target& target, const Machine& machine) {
   OverlapOptions options;
   options.seconds = target.costs(&machine);
   if (target.memory_limit) options.memory_limit = target.memory_limit(&machine) - argument_bytes(m);
-  overlap_collectives(m, options);
+  std::vector<OverlapReport> reports = overlap_collectives(m, options);
   verify(m, Stage::kScheduled);
+  return reports;
 }
 
 }  // namespace
 
-void optimise(Module& m, const Target& target, const CompileOptions& options, const PassContext& context) {
+std::vector<OverlapReport> optimise(Module& m, const Target& target, const CompileOptions& options,
+                                    const PassContext& context) {
   auto stage = [&](Stage s, std::string_view passes, std::string_view name) {
     context.stage = s;
     run_pipeline(m, passes, context, name);
@@ -106,7 +107,8 @@ void optimise(Module& m, const Target& target, const CompileOptions& options, co
   stage(Stage::kFused, "flatten-call-graph,loop-copies", "copies");
   check_can_run(m, target);
   stage(Stage::kScheduled, "schedule", "schedule");
-  if (target.costs && options.overlap) hide_collectives(m, target, *options.machine);
+  if (!target.costs || !options.overlap) return {};
+  return hide_collectives(m, target, *options.machine);
 }
 
 namespace {
@@ -143,7 +145,7 @@ Compiled compile(std::unique_ptr<Module> module, const CompileOptions& options) 
   if (m.num_partitions == 1) drop_shardings(m);
   PassContext context = make_context(options, dumper);
   context.options.fusion = target.fusion;
-  optimise(m, target, options, context);
+  out.overlap = optimise(m, target, options, context);
   dumper.dump(std::string(target.name) + "_after_optimizations", [&](DumpFormat f) { return content(m, f); });
   if (!target.values_from.empty()) match_donors(m);
   const Assignment assignment = assign_buffers(m, target);

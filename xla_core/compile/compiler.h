@@ -9,6 +9,7 @@
 #include "xla_core/hlo/module.h"
 #include "xla_core/passes/pass.h"
 #include "xla_core/program/program.h"
+#include "xla_core/schedule/overlap.h"
 #include "xla_core/target/target.h"
 
 namespace armillary {
@@ -30,14 +31,15 @@ struct Compiled {
   std::vector<PassRecord> passes;
   std::string last_rewrite;  // when pass_fuel ran out: what it stopped after
   double seconds = 0;
+  std::vector<OverlapReport> overlap;  // of the computations that have collectives
 };
 
 Compiled compile(std::unique_ptr<Module> module, const CompileOptions& options = {});
 
 // Everything compile() does before machine code is made; used by `armillary opt` and by tests of the
 // pipeline.
-void optimise(Module& module, const Target& target, const CompileOptions& options,
-              const PassContext& context);
+std::vector<OverlapReport> optimise(Module& module, const Target& target, const CompileOptions& options,
+                                    const PassContext& context);
 
 // The targets in order of preference; a user error names the known ones when there is no such target, and
 // says why one is unavailable.

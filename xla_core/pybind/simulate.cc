@@ -59,6 +59,24 @@ py::list span_list(const sim::Timeline& t) {
   return spans;
 }
 
+py::dict by_kind(const sim::Timeline& t) {
+  py::dict kinds;
+  for (size_t k = 0; k < t.by_kind.size(); ++k)
+    if (t.by_kind[k].seconds > 0)
+      kinds[text(sim::to_string(static_cast<sim::CollectiveKind>(k)))] =
+          py::make_tuple(t.by_kind[k].seconds, t.by_kind[k].exposed);
+  return kinds;
+}
+
+py::list overlap_list(const Executable& executable) {
+  py::list reports;
+  for (const OverlapReport& r : executable.overlap())
+    reports.append(py::dict("computation"_a = r.computation, "collectives"_a = r.collectives,
+                            "before"_a = r.before, "after"_a = r.after, "lower_bound"_a = r.lower_bound,
+                            "peak_before"_a = r.peak_before, "peak_after"_a = r.peak_after));
+  return reports;
+}
+
 py::dict timeline_dict(const sim::Timeline& t) {
   py::dict by_class;
   for (size_t c = 0; c < t.by_class.size(); ++c)
@@ -68,6 +86,7 @@ py::dict timeline_dict(const sim::Timeline& t) {
       "mfu_formula"_a = text(sim::mfu_formula()), "hbm_bytes"_a = t.hbm_bytes, "by_class"_a = by_class,
       "exposed_communication_seconds"_a = t.exposed_communication_seconds,
       "exposed_copy_seconds"_a = t.exposed_copy_seconds, "communication_seconds"_a = t.communication_seconds,
+      "by_kind"_a = by_kind(t),
       "utilization"_a =
           py::dict("mxu"_a = t.utilization.mxu, "vpu"_a = t.utilization.vpu, "xlu"_a = t.utilization.xlu,
                    "hbm"_a = t.utilization.hbm, "ici"_a = t.utilization.ici),
@@ -123,6 +142,8 @@ void bind_simulate(py::module_& m) {
       "to_xspace", xspace, "device"_a, "rows"_a, "ops"_a, "spans"_a,
       "A timeline as XProf's XSpace: ops as (name, class, op_name, source), spans as (row, op, start, end).");
   m.def("hbm_report", hbm_dict, "executable"_a, "pod"_a, "Peak HBM of one device and what takes it.");
+  m.def("overlap_report", overlap_list, "executable"_a,
+        "What the scheduler gained by running collectives beside computation, a dict for each computation.");
   m.def(
       "simulate", run_timeline, "executable"_a, "pod"_a, "allow_oom"_a = false, "progress"_a = py::none(),
       "How long the program takes: a timeline as a dict. `progress` is called with the share that is done.");

@@ -161,6 +161,8 @@ OverlapReport hide_latency(Computation& c, const OverlapOptions& options) {
   const Graph graph(c, options);
   std::vector<Instruction*> best = c.snapshot();
   OverlapReport report;
+  report.computation = c.name();
+  report.collectives = std::count_if(graph.nodes.begin(), graph.nodes.end(), starts);
   report.lower_bound = lower_bound(graph);
   report.before = report.after = seconds_of(best, options);
   report.peak_before = report.peak_after = peak_bytes(c);
@@ -183,14 +185,15 @@ OverlapReport hide_latency(Computation& c, const OverlapOptions& options) {
   return report;
 }
 
-bool overlap_collectives(Module& m, const OverlapOptions& options) {
-  if (!split_collectives(m)) return false;
+std::vector<OverlapReport> overlap_collectives(Module& m, const OverlapOptions& options) {
+  std::vector<OverlapReport> reports;
+  if (!split_collectives(m)) return reports;
   for (Computation* c : m.control_computations()) {
     const auto& all = c->instructions();
     if (std::any_of(all.begin(), all.end(), [](const Instruction* i) { return i->has(kAsyncStart); }))
-      hide_latency(*c, options);
+      reports.push_back(hide_latency(*c, options));
   }
-  return true;
+  return reports;
 }
 
 }  // namespace armillary

@@ -18,6 +18,8 @@ struct OverlapOptions {
 
 // Of one computation, callees counted by their cost.
 struct OverlapReport {
+  std::string computation;
+  int64_t collectives = 0;
   double before = 0;       // seconds when every collective is waited for at once
   double after = 0;        // in the order that was chosen
   double lower_bound = 0;  // of any order: the critical path, the core's work, the links' work
@@ -32,8 +34,8 @@ bool split_collectives(Module& m);
 // had.
 OverlapReport hide_latency(Computation& c, const OverlapOptions& options);
 
-// Both, for all control-flow computations; loops' bodies first.
-bool overlap_collectives(Module& m, const OverlapOptions& options);
+// Both, for all control-flow computations with collectives; loops' bodies first.
+std::vector<OverlapReport> overlap_collectives(Module& m, const OverlapOptions& options);
 
 // Seconds that an order takes when dones wait, and collectives follow each other on the links.
 double seconds_of(const std::vector<Instruction*>& order, const OverlapOptions& options);
