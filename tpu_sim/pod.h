@@ -35,6 +35,17 @@ Pod parse_pod(std::string_view text);
 // The same for a chip of the user's own; the text is the shape alone, or has any name before its colon.
 Pod parse_pod(std::string_view text, const Chip& chip);
 
+// The smallest part of a pod that has these devices, and their numbers in it. An axis that is not whole does
+// not wrap.
+struct Part {
+  Pod pod;
+  std::vector<int> places;
+};
+Part part_of(const Pod& pod, const std::vector<int>& devices);
+
+// "v5e:4x4+2", as parse_pod reads it.
+std::string to_string(const Pod& pod);
+
 // Where a span of a timeline lies. The core is one row: its commands follow each other. The rest runs beside
 // it.
 enum class Track : uint8_t { kCore, kDma, kIci, kDcn, kHost };

@@ -5,7 +5,7 @@ from __future__ import annotations
 import collections.abc
 import numpy
 import typing
-__all__: list[str] = ['Computation', 'Error', 'Executable', 'Instruction', 'InternalError', 'Module', 'Pod', 'ResourceError', 'Shape', 'UnsupportedError', 'UserError', 'blas_loaded', 'compile', 'compile_for', 'cost', 'evaluate', 'get_flag', 'hbm_report', 'list_flags', 'list_ops', 'list_passes', 'list_targets', 'load_blas', 'overlap_report', 'run_passes', 'set_flag', 'set_flags', 'simulate', 'to_dlpack', 'to_xspace']
+__all__: list[str] = ['Computation', 'Error', 'Executable', 'Instruction', 'InternalError', 'Module', 'Pod', 'ResourceError', 'Shape', 'UnsupportedError', 'UserError', 'blas_loaded', 'compile', 'compile_for', 'cost', 'evaluate', 'get_flag', 'hbm_report', 'list_flags', 'list_ops', 'list_passes', 'list_targets', 'load_blas', 'overlap_report', 'restart_simulated_programs', 'run_passes', 'set_flag', 'set_flags', 'simulate', 'simulated_programs', 'to_dlpack', 'to_xspace']
 class Shape:
     """
     Element type, dimensions and layout; or a tuple of such.
@@ -372,6 +372,10 @@ def overlap_report(executable: Executable) -> list:
     """
     What the scheduler gained by running collectives beside computation, a dict for each computation.
     """
+def restart_simulated_programs() -> None:
+    """
+    Sets all counts of runs to nothing.
+    """
 def run_passes(module: Module, passes: str, verify_each: bool = True, dump_dir: str = '') -> tuple:
     """
     Runs "a,b,fixpoint(c,d)" on a copy: (the new module, a record per pass).
@@ -387,6 +391,10 @@ def set_flags(flags: str) -> None:
 def simulate(executable: Executable, pod: Pod, allow_oom: bool = False, progress: collections.abc.Callable[[float], None] | None = None) -> dict:
     """
     How long the program takes: a timeline as a dict. `progress` is called with the share that is done.
+    """
+def simulated_programs() -> list:
+    """
+    What JAX has compiled for the simulated TPU of this process, how often it ran and how long one run takes.
     """
 def to_dlpack(array: numpy.ndarray) -> typing.Any:
     """

@@ -1,6 +1,6 @@
 """What JAX hard-codes for the platforms it knows, made true for ours as well.
 
-JAX treats a platform by its name in a few private tables. Ours computes as a cpu does, so it takes part in them as "cpu"
+JAX treats a platform by its name in a few private tables. Ours compute as a cpu does, so they take part in them as "cpu"
 does. Each patch stands alone and is left out when JAX has changed under it: what it enables is then missing, and
 tests/jax/patches_test.py says which.
 """
@@ -9,19 +9,20 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-_Patch = Callable[[str], None]
+_Platforms = tuple[str, ...]
+_Patch = Callable[[_Platforms], None]
 _patches: list[_Patch] = []
 applied: dict[str, Exception | None] = {}  # by name; what went wrong with it
 
 
-def apply(platform: str) -> None:
-    """Makes all patches, once."""
+def apply(platforms: _Platforms) -> None:
+    """Makes all patches, once, for all of our platforms."""
     for patch in _patches:
         name = patch.__name__.strip("_")
         if name in applied:
             continue
         try:
-            patch(platform)
+            patch(platforms)
             applied[name] = None
         except Exception as error:  # JAX's private parts may change in any way
             applied[name] = error
@@ -33,18 +34,19 @@ def _patch(function: _Patch) -> _Patch:
 
 
 @_patch
-def _lowerings(platform: str) -> None:
-    """Rules registered for cpu, now or later, are ours: one table with two names."""
+def _lowerings(platforms: _Platforms) -> None:
+    """Rules registered for cpu, now or later, are ours: one table with several names."""
     from jax._src.interpreters import mlir
 
     tables = mlir._platform_specific_lowerings
-    if tables[platform] is not tables["cpu"]:
-        tables["cpu"].update({p: r for p, r in tables[platform].items() if p not in tables["cpu"]})
-        tables[platform] = tables["cpu"]
+    for platform in platforms:
+        if tables[platform] is not tables["cpu"]:
+            tables["cpu"].update({p: r for p, r in tables[platform].items() if p not in tables["cpu"]})
+            tables[platform] = tables["cpu"]
 
 
 @_patch
-def _branches(platform: str) -> None:
+def _branches(platforms: _Platforms) -> None:
     """jax.lax.platform_dependent(cpu=...) and rules with one branch a platform: ours takes cpu's."""
     from jax._src.interpreters import mlir
 
@@ -54,32 +56,32 @@ def _branches(platform: str) -> None:
     def lower_per_platform(
         ctx: Any, description: str, platform_rules: dict[str, Any], *args: Any, **kwargs: Any
     ) -> Any:
-        if "cpu" in platform_rules and platform not in platform_rules:
-            platform_rules = {**platform_rules, platform: platform_rules["cpu"]}
+        if "cpu" in platform_rules:
+            platform_rules = {**dict.fromkeys(platforms, platform_rules["cpu"]), **platform_rules}
         return original(ctx, description, platform_rules, *args, **kwargs)
 
     mlir.lower_per_platform = lower_per_platform
 
 
 @_patch
-def _donation(platform: str) -> None:
+def _donation(platforms: _Platforms) -> None:
     from jax._src.interpreters import mlir
 
-    if platform not in mlir._platforms_with_donation:
-        mlir._platforms_with_donation.append(platform)
+    known = mlir._platforms_with_donation
+    known.extend(platform for platform in platforms if platform not in known)
 
 
 @_patch
-def _no_warning(platform: str) -> None:
+def _no_warning(platforms: _Platforms) -> None:
     """JAX calls a platform that it does not know experimental, on every start."""
     from jax._src import xla_bridge
 
     known = xla_bridge._nonexperimental_plugins
-    known.add(platform) if isinstance(known, set) else known.append(platform)
+    known.update(platforms) if isinstance(known, set) else known.extend(platforms)
 
 
 @_patch
-def _compilation_cache(platform: str) -> None:
+def _compilation_cache(platforms: _Platforms) -> None:
     """is_cache_used() asks for the platform's name among four; ours serializes executables as well."""
     from jax._src import compilation_cache
 
@@ -96,13 +98,13 @@ def _compilation_cache(platform: str) -> None:
 
     @functools.wraps(original)
     def is_cache_used(backend: Any) -> bool:
-        return original(AsCpu(backend) if backend.platform == platform else backend)
+        return original(AsCpu(backend) if backend.platform in platforms else backend)
 
     compilation_cache.is_cache_used = is_cache_used
 
 
 @_patch
-def _cpu_devices(platform: str) -> None:
+def _cpu_devices(platforms: _Platforms) -> None:
     """jax.devices("cpu") where JAX_PLATFORMS names only ours: callbacks and scripts want the host, and ours is the host."""
     from jax._src import xla_bridge
 
@@ -112,15 +114,15 @@ def _cpu_devices(platform: str) -> None:
     def get_backend(name: Any = None) -> Any:
         if name == "cpu":
             backends = xla_bridge.backends()
-            if "cpu" not in backends and platform in backends:
-                name = platform
+            if "cpu" not in backends:
+                name = next((platform for platform in platforms if platform in backends), name)
         return original(name)
 
     xla_bridge._get_backend_uncached = get_backend
 
 
 @_patch
-def _dlpack(platform: str) -> None:
+def _dlpack(platforms: _Platforms) -> None:
     """Our arrays lie in host memory: NumPy's views of them are what is exported."""
     import numpy as np
     from jax._src import array, dlpack
@@ -131,7 +133,7 @@ def _dlpack(platform: str) -> None:
 
     @functools.wraps(original)
     def dlpack_device(self: Any) -> Any:
-        if len(self._arrays) == 1 and self.platform() == platform:
+        if len(self._arrays) == 1 and self.platform() in platforms:
             return dlpack.DLDeviceType.kDLCPU, 0
         return original(self)
 
@@ -140,7 +142,7 @@ def _dlpack(platform: str) -> None:
             self._jaxlib = jaxlib
 
         def buffer_to_dlpack_managed_tensor(self, buffer: Any, *args: Any, **kwargs: Any) -> Any:
-            if buffer.platform() == platform:
+            if buffer.platform() in platforms:
                 return _core.to_dlpack(np.asarray(buffer))
             return self._jaxlib.buffer_to_dlpack_managed_tensor(buffer, *args, **kwargs)
 
@@ -152,7 +154,7 @@ def _dlpack(platform: str) -> None:
 
 
 @_patch
-def _python_callbacks(platform: str) -> None:
+def _python_callbacks(platforms: _Platforms) -> None:
     """emit_python_callback() knows four platforms. For ours it writes what it writes for cpu, but with our numbers."""
     from jax._src import callback as jax_callback
     from jax.interpreters import mlir as public_mlir
@@ -191,7 +193,7 @@ def _python_callbacks(platform: str) -> None:
 
     @functools.wraps(original)
     def emit_python_callback(ctx: Any, *args: Any, **kwargs: Any) -> Any:
-        if tuple(ctx.module_context.platforms) == (platform,):
+        if len(ctx.module_context.platforms) == 1 and ctx.module_context.platforms[0] in platforms:
             ctx = ctx.replace(module_context=AsCpu(ctx.module_context))
         return original(ctx, *args, **kwargs)
 
@@ -200,7 +202,7 @@ def _python_callbacks(platform: str) -> None:
 
 
 @_patch
-def _platform_conditions(platform: str) -> None:
+def _platform_conditions(platforms: _Platforms) -> None:
     """The branches that jax.lax.platform_dependent() leaves for each platform: ours is among those of cpu."""
     import dataclasses
 
@@ -209,8 +211,8 @@ def _platform_conditions(platform: str) -> None:
 
     entry = mlir._lowerings[conditionals.cond_p]
 
-    def with_ours(platforms: tuple[str, ...] | None) -> tuple[str, ...] | None:
-        return (*platforms, platform) if platforms and "cpu" in platforms else platforms
+    def with_ours(names: _Platforms | None) -> _Platforms | None:
+        return (*names, *platforms) if names and "cpu" in names else names
 
     @functools.wraps(entry.rule)
     def rule(*args: Any, **params: Any) -> Any:
@@ -222,19 +224,21 @@ def _platform_conditions(platform: str) -> None:
 
 
 @_patch
-def _first_cpu_devices(platform: str) -> None:
+def _first_cpu_devices(platforms: _Platforms) -> None:
     """A question for "cpu" that itself starts the platforms is already past what _cpu_devices changes."""
     from jax._src import xla_bridge
 
     class Backends(dict[str, Any]):
         def get(self, name: str, default: Any = None) -> Any:
-            return super().get(platform if name == "cpu" and "cpu" not in self else name, default)
+            if name == "cpu" and "cpu" not in self:
+                name = next((platform for platform in platforms if platform in self), name)
+            return super().get(name, default)
 
     xla_bridge._backends = Backends(xla_bridge._backends)
 
 
 @_patch
-def _exported_programs(platform: str) -> None:
+def _exported_programs(platforms: _Platforms) -> None:
     """What is exported for cpu runs on ours, and what is exported on ours is for cpu, so that it runs on both."""
     import dataclasses
 
@@ -247,11 +251,12 @@ def _exported_programs(platform: str) -> None:
     @functools.wraps(default)
     def default_export_platform() -> str:
         name = default()
-        return "cpu" if name == platform else name
+        return "cpu" if name in platforms else name
 
     @functools.wraps(entry.rule)
     def rule(ctx: Any, *args: Any, exported: Any, **params: Any) -> Any:
-        if platform in ctx.module_context.platforms and platform not in exported.platforms:
+        ours = [p for p in ctx.module_context.platforms if p in platforms and p not in exported.platforms]
+        for platform in ours:
             names = tuple(platform if name == "cpu" else name for name in exported.platforms)
             exported = dataclasses.replace(exported, platforms=names)
         return entry.rule(ctx, *args, exported=exported, **params)
@@ -262,7 +267,7 @@ def _exported_programs(platform: str) -> None:
 
 
 @_patch
-def _inspected_shardings(platform: str) -> None:
+def _inspected_shardings(platforms: _Platforms) -> None:
     """jax.debug.inspect_array_sharding() writes the address of a function into the program: ours gets a number."""
     import dataclasses
     import threading
@@ -296,7 +301,7 @@ def _inspected_shardings(platform: str) -> None:
 
     @functools.wraps(entry.rule)
     def rule(ctx: Any, *args: Any, **params: Any) -> Any:
-        if tuple(ctx.module_context.platforms) == (platform,):
+        if len(ctx.module_context.platforms) == 1 and ctx.module_context.platforms[0] in platforms:
             lowering.context = ctx.module_context
         try:
             return entry.rule(ctx, *args, **params)

@@ -296,6 +296,73 @@ def array_shares(
     )
 
 
+@dataclass(frozen=True)
+class RunProgram:
+    """A program that JAX compiled under JAX_PLATFORMS=armillary_tpu, and how often it has run.
+
+    `topology` is the part of the pod that its devices are, `seconds` what one run takes there.
+    """
+
+    name: str
+    topology: str
+    devices: int
+    runs: int
+    seconds: float
+    _executable: Any
+    _pod: Any
+
+    @property
+    def total_seconds(self) -> float:
+        return self.runs * self.seconds
+
+    def result(self) -> Any:
+        """All that armillary.simulate() says about it. Raises UserError once JAX has dropped the program."""
+        from armillary._simulate import result_of
+
+        if self._executable is None:
+            raise user_error(f"JAX has dropped {self.name}: keep the jitted function to look at its timeline")
+        return result_of(self._executable, self._pod, self.topology)
+
+
+def programs() -> list[RunProgram]:
+    """What JAX has compiled for the simulated TPU of this process, in that order. What runs op by op is here as well."""
+    from armillary import _core
+
+    return [
+        RunProgram(p["name"], p["topology"], p["devices"], p["runs"], p["seconds"], p["executable"], p["pod"])
+        for p in _core.simulated_programs()
+    ]
+
+
+def total_seconds() -> float:
+    """Of all runs of all programs, one after the other. What still runs is not counted: block_until_ready() first."""
+    return sum(program.total_seconds for program in programs())
+
+
+def restart() -> None:
+    """Sets all counts of runs to nothing, as before a measurement."""
+    from armillary import _core
+
+    _core.restart_simulated_programs()
+
+
+def report() -> str:
+    """Programs that have run, the longest first: `atexit.register(lambda: print(arm.sim.report()))` says it at the end."""
+    from armillary._simulate_report import duration
+
+    ran = sorted((p for p in programs() if p.runs), key=lambda p: -p.total_seconds)
+    total = sum(p.total_seconds for p in ran)
+    return "\n".join(
+        [
+            f"simulated time of {sum(p.runs for p in ran)} runs of {len(ran)} programs: {duration(total)}",
+            *(
+                f"  {duration(p.total_seconds):>12}  {p.name} on {p.topology}: {p.runs} x {duration(p.seconds)}"
+                for p in ran
+            ),
+        ]
+    )
+
+
 def _row(chip: str | Chip) -> _sim.Chip:
     return chip._row if isinstance(chip, Chip) else _sim.find_chip(chip)
 

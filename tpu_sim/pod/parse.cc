@@ -24,6 +24,14 @@ bool is_core(std::string_view shape) { return shape == "core"; }
 
 }  // namespace
 
+std::string to_string(const Pod& pod) {
+  std::string text = pod.chip.name() + ":";
+  if (pod.devices() == 1 && pod.chip["devices_per_chip"] > 1) return text + "core";
+  for (size_t a = 0; a < pod.torus.axes.size(); ++a)
+    text += (a > 0 ? "x" : "") + std::to_string(pod.torus.axes[a].extent);
+  return pod.slices > 1 ? text + "+" + std::to_string(pod.slices) : text;
+}
+
 Pod parse_pod(std::string_view text, const Chip& chip) {
   const size_t colon = text.find(':');
   const std::string_view shape = colon == std::string_view::npos ? text : text.substr(colon + 1);

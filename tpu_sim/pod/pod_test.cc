@@ -66,6 +66,29 @@ TEST(Pods, topologies_are_parsed_with_their_devices) {
   EXPECT_NE(message_of([] { parse_pod("v1:1+2"); }).find("no network"), std::string::npos);
 }
 
+TEST(Pods, are_written_as_they_are_read) {
+  for (const char* text : {"v5e:4x4", "v7x:2x2x1", "v7x:core", "v5p:4x4x4+2", "v6e:1x1"})
+    EXPECT_EQ(to_string(parse_pod(text)), text);
+}
+
+TEST(Pods, a_part_is_the_box_that_its_devices_span) {
+  const Pod pod = parse_pod("v5e:4x16");
+  EXPECT_EQ(to_string(part_of(pod, {5}).pod), "v5e:1x1");
+  const Part corner = part_of(pod, {17, 0, 16, 1});
+  EXPECT_EQ(to_string(corner.pod), "v5e:2x2");
+  EXPECT_EQ(corner.places, (std::vector<int>{3, 0, 2, 1}));
+  EXPECT_EQ(part_of(pod, {0, 17}).places, (std::vector<int>{0, 3}));
+  // Only a whole axis comes back to where it began.
+  std::vector<int> row(16);
+  std::iota(row.begin(), row.end(), 32);
+  EXPECT_TRUE(part_of(pod, row).pod.torus.axes[1].wraps);
+  row.pop_back();
+  EXPECT_FALSE(part_of(pod, row).pod.torus.axes[1].wraps);
+  EXPECT_EQ(to_string(part_of(parse_pod("v7x:2x2x1"), {3}).pod), "v7x:core");
+  EXPECT_EQ(to_string(part_of(parse_pod("v5p:2x2x1+2"), {0, 4}).pod), "v5p:1x1x1+2");
+  EXPECT_NE(message_of([&] { part_of(pod, {64}); }).find("no device 64"), std::string::npos);
+}
+
 // In loops too, of which most trips are not run.
 TEST(Timelines, communication_is_told_by_kind) {
   const Pod pod = parse_pod("v5e:4x4");

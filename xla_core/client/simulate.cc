@@ -17,22 +17,23 @@ std::string gib(double bytes) { return fmt::format("{:.3f} GiB", bytes / (1 << 3
 
 }  // namespace
 
-std::shared_ptr<const Machine> machine_of(const sim::Pod& pod) {
+std::shared_ptr<const Machine> machine_of(const sim::Pod& pod, std::vector<int> places) {
   auto collective = [pod](const sim::CollectiveStart& start) { return sim::collective_seconds(start, pod); };
   return std::make_shared<const Machine>(
-      Machine{pod.chip, pod.devices(), std::move(collective), flags().tpu_unknown_trips});
+      Machine{pod.chip, pod.devices(), std::move(collective), flags().tpu_unknown_trips, std::move(places)});
 }
 
 std::shared_ptr<Executable> compile_for(std::unique_ptr<Module> module, const sim::Pod& pod,
                                         const PodOptions& options) {
   if (options.partitions > 0) module->num_partitions = options.partitions;
   const int64_t devices = module->replica_count * module->num_partitions;
-  if (devices != pod.devices())
+  const int64_t places = options.places.empty() ? pod.devices() : static_cast<int64_t>(options.places.size());
+  if (devices != places)
     throw user_error("{} is written for {} device{}, but the topology has {}", module->name(), devices,
-                     devices == 1 ? "" : "s", pod.devices());
+                     devices == 1 ? "" : "s", places);
   CompileOptions compile;
   compile.target = "tpu";
-  compile.machine = machine_of(pod);
+  compile.machine = machine_of(pod, options.places);
   compile.values = options.values;
   compile.overlap = options.overlap;
   if (options.array) compile.prepare_values = [chip = pod.chip](Module& m) { use_array_for_dots(m, chip); };
@@ -46,7 +47,7 @@ sim::Timeline simulate(const Executable& executable, const sim::Pod& pod,
   return timeline;
 }
 
-double hbm_capacity(const sim::Pod& pod) { return pod.chip["hbm_bytes"] / pod.devices_per_chip; }
+double hbm_capacity(const sim::Pod& pod) { return pod.chip["hbm_bytes"] / pod.chip["devices_per_chip"]; }
 
 std::string describe(const HbmReport& report, double capacity) {
   std::string text = fmt::format(

@@ -7,13 +7,14 @@
 namespace armillary {
 
 // What a program is compiled for, of a pod.
-std::shared_ptr<const Machine> machine_of(const sim::Pod& pod);
+std::shared_ptr<const Machine> machine_of(const sim::Pod& pod, std::vector<int> places = {});
 
 struct PodOptions {
-  bool values = true;      // also make what computes the results
-  bool array = false;      // small dots in the simulated array itself
-  bool overlap = true;     // collectives run beside computation
-  int64_t partitions = 0;  // how many the program is for, where the module does not say
+  bool values = true;            // also make what computes the results
+  bool array = false;            // small dots in the simulated array itself
+  bool overlap = true;           // collectives run beside computation
+  int64_t partitions = 0;        // how many the program is for, where the module does not say
+  std::vector<int> places = {};  // of each device of the program, its number in the pod; empty: the same
 };
 
 // For the target `tpu`. Throws a user error when the program's devices are not the pod's.

@@ -8,8 +8,8 @@
 using namespace armillary;
 using namespace armillary::pjrt;
 
-PJRT_Client::PJRT_Client(int count) : topology(count) {
-  for (int id = 0; id < count; ++id) {
+PJRT_Client::PJRT_Client(PJRT_TopologyDescription machine) : topology(std::move(machine)) {
+  for (int id = 0; id < static_cast<int>(topology.descriptions.size()); ++id) {
     owned_devices.push_back(std::make_unique<PJRT_Device>());
     PJRT_Device* device = owned_devices.back().get();
     devices.push_back(device);
@@ -42,7 +42,15 @@ std::string_view platform_version() { return "armillary 0.1.0"; }
 
 namespace {
 
-constexpr int kMostDevices = 1024;  // assumed: more threads than that help nobody
+// JAX asks for the platform by the name under which it was registered.
+bool wants_tpus(const PJRT_Client_Create_Args& args) {
+  for (size_t i = 0; i < args.num_options; ++i) {
+    const PJRT_NamedValue& option = args.create_options[i];
+    if (text(option.name, option.name_size) == "platform" && option.type == PJRT_NamedValue_kString)
+      return text(option.string_value, option.value_size) == kTpuPlatformName;
+  }
+  return false;
+}
 
 int device_count(const PJRT_Client_Create_Args& args) {
   int64_t count = flags().devices > 0 ? flags().devices : xla_flags().host_device_count;
@@ -58,7 +66,9 @@ int device_count(const PJRT_Client_Create_Args& args) {
 }
 
 void create(PJRT_Client_Create_Args& args) {
-  auto client = std::make_unique<PJRT_Client>(device_count(args));
+  auto client = std::make_unique<PJRT_Client>(
+      wants_tpus(args) ? PJRT_TopologyDescription(sim::parse_pod(flags().tpu_topology))
+                       : PJRT_TopologyDescription(device_count(args)));
   if (host_hooks().client_created) host_hooks().client_created();
   args.client = client.release();
 }
@@ -73,15 +83,15 @@ void destroy(PJRT_Client_Destroy_Args& args) {
 }
 
 void platform_name(PJRT_Client_PlatformName_Args& args) {
-  args.platform_name = kPlatformName.data();
-  args.platform_name_size = kPlatformName.size();
+  args.platform_name = args.client->topology.platform_name().data();
+  args.platform_name_size = args.client->topology.platform_name().size();
 }
 
 void process_index(PJRT_Client_ProcessIndex_Args& args) { args.process_index = 0; }
 
 void version(PJRT_Client_PlatformVersion_Args& args) {
-  args.platform_version = platform_version().data();
-  args.platform_version_size = platform_version().size();
+  args.platform_version = args.client->topology.version.data();
+  args.platform_version_size = args.client->topology.version.size();
 }
 
 void topology(PJRT_Client_TopologyDescription_Args& args) { args.topology = &args.client->topology; }

@@ -6,20 +6,25 @@
 #include <string>
 #include <vector>
 
+#include "xla_core/client/simulate.h"
 #include "xla_core/pjrt/entry.h"
 #include "xla_core/pjrt/queue.h"
 
 namespace armillary::pjrt {
 
-inline constexpr std::string_view kPlatformName = "armillary";
+// This machine's processor, and a pod of simulated TPUs.
+inline constexpr std::string_view kPlatformName = "armillary", kTpuPlatformName = "armillary_tpu";
 inline constexpr std::array<std::string_view, 3> kMemoryKinds = {"device", "pinned_host", "unpinned_host"};
 std::string_view platform_version();
+constexpr int kMostDevices = 1024;  // assumed: more threads than that help nobody
 
 }  // namespace armillary::pjrt
 
 struct PJRT_DeviceDescription {
   int id = 0;
   std::string kind = "cpu", debug_string, to_string;
+  std::vector<int64_t> coords;  // of a simulated TPU
+  std::vector<PJRT_NamedValue> attributes;
 };
 
 struct PJRT_Memory {
@@ -39,12 +44,16 @@ struct PJRT_Device {
 
 struct PJRT_TopologyDescription {
   explicit PJRT_TopologyDescription(int devices);
+  explicit PJRT_TopologyDescription(armillary::sim::Pod simulated);
+  std::string_view platform_name() const;
+  std::string version;
+  std::shared_ptr<const armillary::sim::Pod> pod;  // nullptr: this machine's processor
   std::vector<std::unique_ptr<PJRT_DeviceDescription>> owned;
   std::vector<PJRT_DeviceDescription*> descriptions;
 };
 
 struct PJRT_Client {
-  explicit PJRT_Client(int devices);
+  explicit PJRT_Client(PJRT_TopologyDescription machine);
   PJRT_Device* device(int id) const;  // throws a user error when there is none
   void drain();                       // waits for all devices
 

@@ -9,8 +9,8 @@ void id(PJRT_DeviceDescription_Id_Args& args) { args.id = args.device_descriptio
 void process_index(PJRT_DeviceDescription_ProcessIndex_Args& args) { args.process_index = 0; }
 
 void attributes(PJRT_DeviceDescription_Attributes_Args& args) {
-  args.attributes = nullptr;
-  args.num_attributes = 0;
+  args.attributes = args.device_description->attributes.data();
+  args.num_attributes = args.device_description->attributes.size();
 }
 
 void kind(PJRT_DeviceDescription_Kind_Args& args) {

@@ -95,7 +95,21 @@ Signature signature_of(const Module& module) {
   return out;
 }
 
-Built::Built(Source given, const Options& read)
+// On the part of the pod that has the devices of the program.
+void Built::compile(std::unique_ptr<Module> module, const sim::Pod* pod) {
+  if (pod == nullptr) {
+    executable = Executable::compile(std::move(module));
+    return;
+  }
+  std::vector<int> devices(options.devices.begin(), options.devices.end());
+  for (int64_t d = options.devices.empty() ? 0 : options.num_devices(); d < options.num_devices(); ++d)
+    devices.push_back(static_cast<int>(d));
+  sim::Part part = sim::part_of(*pod, devices);
+  executable = compile_for(std::move(module), part.pod, {.places = std::move(part.places)});
+  simulated = note_simulated(executable, std::move(part.pod));
+}
+
+Built::Built(Source given, const Options& read, const sim::Pod* pod)
     : source(std::move(given)), options(read), fingerprint(fingerprint_of(source)) {
   std::unique_ptr<Module> module = read_program(source.format, source.code);
   module->replica_count = options.replicas;
@@ -107,7 +121,7 @@ Built::Built(Source given, const Options& read)
   cost = cost_of(*module);
   is_quick = options.num_devices() == 1 && runs_quickly(*module, cost);
   signature = signature_of(*module);
-  executable = Executable::compile(std::move(module));
+  compile(std::move(module), pod);
   if (options.partitions > 1) signature = signature_of(executable->module());  // of one device
   signature.result_memory_kinds = result_memory_kinds(source, signature.results.size());
 }
@@ -130,11 +144,12 @@ PJRT_LoadedExecutable* load(PJRT_Client* client, std::shared_ptr<const Built> bu
 
 namespace {
 
-std::shared_ptr<const Built> build(const PJRT_Program& program, const char* options, size_t options_size) {
+std::shared_ptr<const Built> build(const PJRT_Program& program, const char* options, size_t options_size,
+                                   const PJRT_TopologyDescription* machine) {
   Source source{std::string(text(program.format, program.format_size)),
                 std::string(text(program.code, program.code_size)), std::string(text(options, options_size))};
   const Options read = read_options(source.options);
-  return std::make_shared<Built>(std::move(source), read);
+  return std::make_shared<Built>(std::move(source), read, machine ? machine->pod.get() : nullptr);
 }
 
 void check_devices(const PJRT_Client& client, const Options& options) {
@@ -145,12 +160,13 @@ void check_devices(const PJRT_Client& client, const Options& options) {
 
 void compile_and_load(PJRT_Client_Compile_Args& args) {
   check_devices(*args.client, read_options(text(args.compile_options, args.compile_options_size)));
-  args.executable = load(args.client, build(*args.program, args.compile_options, args.compile_options_size));
+  args.executable = load(args.client, build(*args.program, args.compile_options, args.compile_options_size,
+                                            &args.client->topology));
 }
 
 void compile_only(PJRT_Compile_Args& args) {
-  args.executable =
-      new PJRT_Executable{build(*args.program, args.compile_options, args.compile_options_size)};
+  args.executable = new PJRT_Executable{
+      build(*args.program, args.compile_options, args.compile_options_size, args.topology)};
 }
 
 void deserialize(PJRT_Executable_DeserializeAndLoad_Args& args) {
@@ -160,7 +176,8 @@ void deserialize(PJRT_Executable_DeserializeAndLoad_Args& args) {
         text(args.overridden_serialized_compile_options, args.overridden_serialized_compile_options_size));
   const Options read = read_options(source.options);
   check_devices(*args.client, read);
-  args.loaded_executable = load(args.client, std::make_shared<Built>(std::move(source), read));
+  args.loaded_executable =
+      load(args.client, std::make_shared<Built>(std::move(source), read, args.client->topology.pod.get()));
 }
 
 void destroy(PJRT_Executable_Destroy_Args& args) { delete args.executable; }

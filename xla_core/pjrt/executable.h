@@ -5,6 +5,7 @@
 
 #include "xla_core/analysis/cost.h"
 #include "xla_core/client/client.h"
+#include "xla_core/client/simulated_programs.h"
 #include "xla_core/pjrt/client.h"
 #include "xla_core/pjrt/options.h"
 
@@ -30,7 +31,8 @@ struct Signature {
 
 class Built {
  public:
-  Built(Source source, const Options& options);
+  // For the machine's processor, or for a simulated pod.
+  Built(Source source, const Options& options, const sim::Pod* pod);
 
   const Source source;
   const Options options;
@@ -39,11 +41,14 @@ class Built {
   Cost cost;              // of the program as it was written
   bool is_quick = false;  // run sooner than handed to another thread
   std::shared_ptr<const Executable> executable;
+  std::shared_ptr<SimulatedProgram> simulated;  // of a pod
 
   // A serialized HloModuleProtoWithConfig; made when it is first asked for.
   const std::string& optimized_program() const;
 
  private:
+  void compile(std::unique_ptr<Module> module, const sim::Pod* pod);
+
   mutable std::once_flag once_;
   mutable std::string optimized_program_;
 };

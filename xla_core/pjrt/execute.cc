@@ -41,7 +41,8 @@ class Run {
   void run() {
     try {
       std::vector<std::vector<Literal>> results = execute();
-      inputs_.clear();  // memory goes back before anybody is told
+      if (built_->simulated) ++built_->simulated->runs;  // before anybody can see that it has run
+      inputs_.clear();                                   // memory goes back before anybody is told
       const std::shared_ptr<const std::string> name(built_, &built_->name);
       for (size_t d = 0; d < outputs_.size(); ++d)
         for (size_t r = 0; r < outputs_[d].size(); ++r) outputs_[d][r]->fill(std::move(results[d][r]), name);

@@ -47,6 +47,8 @@ PJRT_NamedValue property(std::string_view name, double value) {
   return v;
 }
 
+constexpr size_t kCounted = 3;
+
 // Counted on the program as it was written: fusion hides operations, but does not save them.
 void cost_analysis(PJRT_Executable_GetCostAnalysis_Args& args) {
   std::vector<PJRT_NamedValue>& properties = args.executable->properties;
@@ -54,12 +56,27 @@ void cost_analysis(PJRT_Executable_GetCostAnalysis_Args& args) {
   if (properties.empty())
     properties = {property("flops", cost.flops), property("transcendentals", cost.transcendentals),
                   property("bytes accessed", cost.bytes)};
+  if (const auto& simulated = args.executable->built->simulated; simulated && properties.size() == kCounted) {
+    properties.push_back(property("simulated seconds", simulated->seconds));
+    properties.push_back(
+        property("simulated exposed communication seconds", simulated->exposed_communication_seconds));
+  }
   args.properties = properties.data();
   args.num_properties = properties.size();
 }
 
+// Of a simulated device's memory; results that lie where arguments lay are not counted again.
+MemoryReport of_device(const Program& program) {
+  const HbmReport& hbm = program.simulated->hbm;
+  MemoryReport m;
+  m.argument_bytes = hbm.argument_bytes, m.output_bytes = hbm.result_bytes;
+  m.temporary_bytes = hbm.temporary_bytes;
+  return m;
+}
+
 void memory_stats(PJRT_Executable_GetCompiledMemoryStats_Args& args) {
-  const MemoryReport& m = args.executable->built->executable->program().memory;
+  const Program& program = args.executable->built->executable->program();
+  const MemoryReport m = program.simulated ? of_device(program) : program.memory;
   args.generated_code_size_in_bytes = m.code_bytes;
   args.argument_size_in_bytes = m.argument_bytes;
   args.output_size_in_bytes = m.output_bytes;

@@ -2,7 +2,7 @@
 #include <pybind11/functional.h>
 #include <pybind11/stl.h>
 
-#include "xla_core/client/simulate.h"
+#include "xla_core/client/simulated_programs.h"
 #include "xla_core/io/xspace.h"
 #include "xla_core/pybind/bind.h"
 
@@ -125,6 +125,16 @@ py::bytes xspace(const std::string& device, const std::vector<std::string>& rows
   return to_xspace(trace);
 }
 
+py::list program_list() {
+  py::list programs;
+  for (const auto& p : simulated_programs())
+    programs.append(py::dict("name"_a = p->name, "topology"_a = sim::to_string(p->pod),
+                             "devices"_a = p->pod.devices(), "runs"_a = p->runs.load(),
+                             "seconds"_a = p->seconds, "pod"_a = p->pod,
+                             "executable"_a = std::const_pointer_cast<Executable>(p->executable.lock())));
+  return programs;
+}
+
 }  // namespace
 
 void bind_simulate(py::module_& m) {
@@ -144,6 +154,10 @@ void bind_simulate(py::module_& m) {
   m.def("hbm_report", hbm_dict, "executable"_a, "pod"_a, "Peak HBM of one device and what takes it.");
   m.def("overlap_report", overlap_list, "executable"_a,
         "What the scheduler gained by running collectives beside computation, a dict for each computation.");
+  m.def("simulated_programs", program_list,
+        "What JAX has compiled for the simulated TPU of this process, how often it ran and how long one run "
+        "takes.");
+  m.def("restart_simulated_programs", restart_simulated_programs, "Sets all counts of runs to nothing.");
   m.def(
       "simulate", run_timeline, "executable"_a, "pod"_a, "allow_oom"_a = false, "progress"_a = py::none(),
       "How long the program takes: a timeline as a dict. `progress` is called with the share that is done.");

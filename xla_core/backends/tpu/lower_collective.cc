@@ -30,16 +30,29 @@ const KindRow* find_kind(Op op) {
   return nullptr;
 }
 
-std::shared_ptr<const sim::DeviceGroups> groups_of(const Instruction& i) {
+int place_of(int64_t device, const Machine& machine) {
+  return machine.places.empty() ? static_cast<int>(device) : machine.places.at(device);
+}
+
+// Devices that the program does not use are groups of one.
+std::shared_ptr<const sim::DeviceGroups> groups_of(const Instruction& i, const Machine& machine) {
   auto groups = std::make_shared<sim::DeviceGroups>();
-  for (const DeviceList& group : device_groups(i)) groups->emplace_back(group.begin(), group.end());
+  for (const DeviceList& group : device_groups(i)) {
+    groups->emplace_back();
+    for (int64_t device : group) groups->back().push_back(place_of(device, machine));
+  }
+  if (machine.places.empty()) return groups;
+  std::vector<bool> used(machine.devices);
+  for (int place : machine.places) used.at(place) = true;
+  for (size_t place = 0; place < used.size(); ++place)
+    if (!used[place]) groups->push_back({static_cast<int>(place)});
   return groups;
 }
 
-std::shared_ptr<const sim::DevicePairs> pairs_of(const Instruction& i) {
+std::shared_ptr<const sim::DevicePairs> pairs_of(const Instruction& i, const Machine& machine) {
   auto pairs = std::make_shared<sim::DevicePairs>();
   for (const auto& [from, to] : device_pairs(i))
-    pairs->emplace_back(static_cast<int>(from), static_cast<int>(to));
+    pairs->emplace_back(place_of(from, machine), place_of(to, machine));
   return pairs;
 }
 
@@ -73,13 +86,13 @@ Commands Lowering::lower_collective(const Instruction& i) {
     for (const Instruction* o : inner->operands()) start.bytes += tiled_bytes_of_leaves(o->shape());
   }
   if (inner->is(Op::collective_permute)) {
-    start.pairs = pairs_of(*inner);
+    start.pairs = pairs_of(*inner, machine_);
   } else {
     const std::string key = inner->attrs().raw(Attr::replica_groups) +
                             (inner->has(Attr::channel_id) ? "c" : "") +
                             (inner->attrs().flag(Attr::use_global_device_ids) ? "g" : "");
     std::shared_ptr<const sim::DeviceGroups>& groups = groups_[key];
-    if (!groups) groups = groups_of(*inner);
+    if (!groups) groups = groups_of(*inner, machine_);
     start.groups = groups;
   }
   sim::Label label = label_of(i, sim::OpClass::kCollective);
