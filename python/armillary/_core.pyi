@@ -400,9 +400,9 @@ def to_dlpack(array: numpy.ndarray) -> typing.Any:
     """
     A DLPack capsule over the memory of an array.
     """
-def to_xspace(device: str, rows: collections.abc.Sequence[str], ops: collections.abc.Sequence[tuple[str, str, str, str]], spans: collections.abc.Sequence[tuple[typing.SupportsInt | typing.SupportsIndex, typing.SupportsInt | typing.SupportsIndex, typing.SupportsFloat | typing.SupportsIndex, typing.SupportsFloat | typing.SupportsIndex]]) -> bytes:
+def to_xspace(device: tuple[str, str, typing.SupportsFloat | typing.SupportsIndex, typing.SupportsFloat | typing.SupportsIndex], program: str, seconds: typing.SupportsFloat | typing.SupportsIndex, rows: collections.abc.Sequence[str], ops: collections.abc.Sequence[tuple[str, str, str, str, typing.SupportsFloat | typing.SupportsIndex, typing.SupportsFloat | typing.SupportsIndex]], spans: collections.abc.Sequence[tuple[typing.SupportsInt | typing.SupportsIndex, typing.SupportsInt | typing.SupportsIndex, typing.SupportsFloat | typing.SupportsIndex, typing.SupportsFloat | typing.SupportsIndex]]) -> bytes:
     """
-    A timeline as XProf's XSpace: ops as (name, class, op_name, source), spans as (row, op, start, end).
+    A timeline as XProf's XSpace: the device as (name, kind, peak FLOP/s, HBM bytes/s), ops as (name, class, op_name, source, flops, bytes), spans as (row, op, start, end).
     """
 class Error(Exception):
     """

@@ -4,7 +4,7 @@ import html
 import json
 from typing import TYPE_CHECKING, Any
 
-from armillary._simulate_report import duration, report
+from armillary._simulate_report import duration, report, row_name, rows
 
 if TYPE_CHECKING:
     from armillary._simulate import Result
@@ -156,8 +156,6 @@ roofline(); draw();
 document.body.dataset.drawn = data.spans.length;
 """
 
-_TRACKS = ["core", "dma", "ici", "dcn", "host"]
-
 
 def page(result: "Result") -> str:
     title = f"{result.name} on {result.topology}"
@@ -176,13 +174,15 @@ def page(result: "Result") -> str:
 
 
 def _data(r: "Result") -> dict[str, Any]:
-    longest = sorted(r.timeline, key=lambda s: s.start - s.end)[:_MOST_SPANS]
+    all_rows, row_of = rows(r)
+    spans = zip(r.timeline, row_of, strict=True)
+    longest = sorted(spans, key=lambda span: span[0].start - span[0].end)[:_MOST_SPANS]
     return {
         "seconds": r.seconds,
         "peak": r.peak_flops,
-        "tracks": _TRACKS,
+        "tracks": [row_name(*row) for row in all_rows],
         "ops": [[op.name, op.op_class, op.source] for op in r.ops],
-        "spans": [[_TRACKS.index(s.track), s.op, s.start, s.end, s.bound] for s in longest],
+        "spans": [[row, s.op, s.start, s.end, s.bound] for s, row in longest],
         "classes": sorted(([n, s] for n, s in r.by_class.items() if s > 0), key=lambda row: -row[1]),
         "kinds": [[n, c.exposed_seconds, "#8e24aa"] for n, c in r.communication_by_kind.items()],
         "units": list(r.utilization.items()),

@@ -6,8 +6,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from armillary._simulate import Result
 
-_XPROF_ROWS = ["XLA Ops", "Copies", "ICI", "DCN", "Host"]  # XProf looks for the first by its name
-_TRACKS = ["core", "dma", "ici", "dcn", "host"]
+TRACKS = ["core", "dma", "ici", "dcn", "host"]
+_XPROF_TRACKS = {
+    "core": "XLA Ops",
+    "dma": "Copies",
+    "ici": "ICI",
+    "dcn": "DCN",
+    "host": "Host",
+}  # XProf looks for the first
 
 
 def duration(seconds: float) -> str:
@@ -97,18 +103,43 @@ def _overlap(r: "Result") -> list[str]:
     return ["collectives moved apart, as the scheduler estimates it", *lines] if lines else []
 
 
+def rows(r: "Result") -> tuple[list[tuple[str, int]], list[int]]:
+    """Rows on which no two spans overlap, as (track, which of its rows), and for each span the row that it is on.
+
+    Copies, or collectives on different axes, may be under way at once; viewers want spans of a row one after the other.
+    """
+    free: dict[str, list[float]] = {track: [] for track in TRACKS}  # of each row, when its last span ends
+    lanes = [0] * len(r.timeline)
+    for n in sorted(range(len(r.timeline)), key=lambda n: r.timeline[n].start):
+        span, ends = r.timeline[n], free[r.timeline[n].track]
+        lanes[n] = next((lane for lane, end in enumerate(ends) if end <= span.start), len(ends))
+        ends[lanes[n] : lanes[n] + 1] = [span.end]
+    all_rows = [(track, lane) for track in TRACKS for lane in range(max(1, len(free[track])))]
+    place = {row: n for n, row in enumerate(all_rows)}
+    return all_rows, [place[span.track, lane] for span, lane in zip(r.timeline, lanes, strict=True)]
+
+
+def row_name(track: str, lane: int) -> str:
+    return track if lane == 0 else f"{track} {lane + 1}"
+
+
 def trace(r: "Result") -> dict[str, Any]:
     """The format of Chrome's tracing, which Perfetto reads: complete events, microseconds, a thread per row."""
+    all_rows, row_of = rows(r)
     named = [
-        {"ph": "M", "pid": 0, "tid": n, "name": "thread_name", "args": {"name": name}}
-        for n, name in enumerate(_TRACKS)
+        {"ph": "M", "pid": 0, "tid": n, "name": name, "args": args}
+        for n, row in enumerate(all_rows)
+        for name, args in [
+            ("thread_name", {"name": row_name(*row)}),
+            ("thread_sort_index", {"sort_index": n}),
+        ]
     ]
     process = {"ph": "M", "pid": 0, "name": "process_name", "args": {"name": f"{r.name} on {r.topology}"}}
     events = [
         {
             "ph": "X",
             "pid": 0,
-            "tid": _TRACKS.index(span.track),
+            "tid": row,
             "name": r.ops[span.op].name,
             "cat": r.ops[span.op].op_class,
             "ts": span.start * 1e6,
@@ -121,7 +152,7 @@ def trace(r: "Result") -> dict[str, Any]:
                 "bytes": r.ops[span.op].bytes,
             },
         }
-        for span in r.timeline
+        for span, row in zip(r.timeline, row_of, strict=True)
     ]
     return {
         "traceEvents": [process, *named, *events],
@@ -137,7 +168,10 @@ def write_xprof(r: "Result", folder: Path) -> Path:
     run = folder / "plugins" / "profile" / "armillary"
     run.mkdir(parents=True, exist_ok=True)
     file = run / "simulated.xplane.pb"
-    names = [(op.name, op.op_class, op.op_name, op.source) for op in r.ops]
-    spans = [(_TRACKS.index(s.track), s.op, s.start, s.end) for s in r.timeline]
-    file.write_bytes(_core.to_xspace("/device:TPU:0", _XPROF_ROWS, names, spans))
+    ops = [(op.name, op.op_class, op.op_name, op.source, op.flops, op.bytes) for op in r.ops]
+    all_rows, row_of = rows(r)
+    names = [row_name(_XPROF_TRACKS[track], lane) for track, lane in all_rows]
+    spans = [(row, s.op, s.start, s.end) for s, row in zip(r.timeline, row_of, strict=True)]
+    device = ("/device:TPU:0", f"TPU {r.chip}", r.peak_flops, r.peak_flops / r.roofline["ridge"])
+    file.write_bytes(_core.to_xspace(device, r.name, r.seconds, names, ops, spans))
     return file

@@ -113,14 +113,16 @@ py::dict run_timeline(const Executable& executable, const sim::Pod& pod, bool al
   return timeline_dict(timeline);
 }
 
-using OpRow = std::tuple<std::string, std::string, std::string, std::string>;
+using OpRow = std::tuple<std::string, std::string, std::string, std::string, double, double>;
 using SpanRow = std::tuple<int64_t, int64_t, double, double>;
 
-py::bytes xspace(const std::string& device, const std::vector<std::string>& rows,
+py::bytes xspace(const std::tuple<std::string, std::string, double, double>& device,
+                 const std::string& program, double seconds, const std::vector<std::string>& rows,
                  const std::vector<OpRow>& ops, const std::vector<SpanRow>& spans) {
-  Trace trace{device, rows, {}, {}};
-  for (const auto& [name, category, op_name, source] : ops)
-    trace.ops.push_back({name, category, op_name, source});
+  const auto& [name_of_device, kind, peak_flops, hbm_bytes_per_s] = device;
+  Trace trace{name_of_device, kind, program, seconds, peak_flops, hbm_bytes_per_s, rows, {}, {}};
+  for (const auto& [name, category, op_name, source, flops, bytes] : ops)
+    trace.ops.push_back({name, category, op_name, source, flops, bytes});
   for (const auto& [row, op, start, end] : spans) trace.spans.push_back({row, op, start, end});
   return to_xspace(trace);
 }
@@ -148,9 +150,10 @@ void bind_simulate(py::module_& m) {
         "Compiles a copy of the module for the pod. values: none, program or array; overlap: collectives run "
         "beside "
         "computation; partitions: how many it is for, where the module does not say.");
-  m.def(
-      "to_xspace", xspace, "device"_a, "rows"_a, "ops"_a, "spans"_a,
-      "A timeline as XProf's XSpace: ops as (name, class, op_name, source), spans as (row, op, start, end).");
+  m.def("to_xspace", xspace, "device"_a, "program"_a, "seconds"_a, "rows"_a, "ops"_a, "spans"_a,
+        "A timeline as XProf's XSpace: the device as (name, kind, peak FLOP/s, HBM bytes/s), ops as (name, "
+        "class, "
+        "op_name, source, flops, bytes), spans as (row, op, start, end).");
   m.def("hbm_report", hbm_dict, "executable"_a, "pod"_a, "Peak HBM of one device and what takes it.");
   m.def("overlap_report", overlap_list, "executable"_a,
         "What the scheduler gained by running collectives beside computation, a dict for each computation.");
