@@ -9,6 +9,7 @@ packages=(
   g++ git llvm-22-dev llvm-22-tools lld-22 clang-format-22
   libbenchmark-dev libfmt-dev libgtest-dev libprotobuf-dev libzstd-dev nlohmann-json3-dev protobuf-compiler zlib1g-dev
   python-is-python3  # Bazel 4 starts its Python programs as "python"
+  chromium  # draws the page of a simulation in tests/sim, which is skipped without it; half a minute and 350 MB
 )
 # Debian splits its own python3 into parts; one that lies elsewhere comes whole.
 case "$(readlink -f "$(command -v python3 || echo /usr/bin/python3)")" in
