@@ -2,6 +2,7 @@
 
 import logging
 
+import armillary as arm
 import pytest
 from armillary import _jax_patches, jax_plugin
 from jax._src import xla_bridge
@@ -34,6 +35,17 @@ def test_starting_says_nothing(caplog: pytest.LogCaptureFixture) -> None:
 def test_what_is_not_there_says_why() -> None:
     with pytest.raises(RuntimeError, match="JAX_PLATFORMS=armillary"):
         xla_bridge._init_backend("armillary_cuda")
+
+
+def test_a_pod_that_nobody_asked_for_may_be_missing() -> None:
+    our_devices()
+    assert xla_bridge._backend_factories[jax_plugin.TPU_PLATFORM].fail_quietly
+    arm.set_flags("tpu_topology=v5e:64x64")
+    try:
+        with pytest.raises(RuntimeError, match="a pod of v5e is 16x16"):
+            xla_bridge._init_backend(jax_plugin.TPU_PLATFORM)
+    finally:
+        arm.set_flags("tpu_topology=v5e:1x1")
 
 
 def test_the_first_question_may_be_for_cpu_devices() -> None:
