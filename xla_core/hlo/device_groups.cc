@@ -14,23 +14,13 @@ namespace {
 constexpr int kNesting = 10;
 constexpr int64_t kMostDevices = int64_t{1} << 20;
 
-DeviceList read_ints(Scanner& in, char close) {
-  DeviceList out;
-  while (!in.accept(close)) {
-    out.push_back(in.integer("a number"));
-    if (in.peek() != close) in.expect(',', "between numbers");
-  }
-  return out;
-}
-
 std::vector<DeviceList> read_lists(Scanner& in) {
   std::vector<DeviceList> out;
   in.expect('{', "to open the groups");
-  while (!in.accept('}')) {
+  in.list('}', "between groups", [&] {
     in.expect('{', "to open a group");
-    out.push_back(read_ints(in, '}'));
-    if (in.peek() != '}') in.expect(',', "between groups");
-  }
+    out.push_back(in.integers('}'));
+  });
   return out;
 }
 
@@ -43,7 +33,7 @@ std::vector<DeviceList> cut(const DeviceList& ids, int64_t groups, int64_t size)
 std::vector<DeviceList> read_iota(Scanner& in) {
   const size_t at = in.position();
   in.expect('[', "to open the number of groups and their size");
-  const DeviceList shape = read_ints(in, ']');
+  const DeviceList shape = in.integers(']');
   const DeviceList order = read_device_order(in);
   if (shape.size() != 2 || shape[0] * shape[1] != static_cast<int64_t>(order.size()))
     throw in.error(at, "the groups do not hold {} devices", order.size());
@@ -57,11 +47,10 @@ std::vector<DeviceList> read_mesh_groups(Scanner& in) {
   int64_t size = 1;
   const size_t at = in.next_position();
   in.expect('{', "to open the axes of the groups");
-  while (!in.accept('}')) {
+  in.list('}', "between axes", [&] {
     axes.push_back(read_axis(in, mesh, '\''));
     size *= axes.back().size;
-    if (in.peek() != '}') in.expect(',', "between axes");
-  }
+  });
   std::map<int64_t, DeviceList> groups;  // by the position of their first member
   for (size_t position = 0; position < mesh.devices.size(); ++position) {
     auto first = static_cast<int64_t>(position);
@@ -103,12 +92,12 @@ DeviceList read_device_order(Scanner& in, bool arrow) {
   if (arrow) in.expect("<=", "before the device order");
   const size_t at = in.next_position();
   in.expect('[', "to open the device order");
-  const DeviceList dims = read_ints(in, ']');
+  const DeviceList dims = in.integers(']');
   DeviceList permutation(dims.size());
   std::iota(permutation.begin(), permutation.end(), 0);
   if (in.accept('T')) {
     in.expect('(', "to open the transposition");
-    permutation = read_ints(in, ')');
+    permutation = in.integers(')');
   }
   int64_t total = 1;
   for (int64_t d : dims) {

@@ -24,7 +24,7 @@ Mesh read_axes(Scanner& in, char quote) {
   Mesh mesh;
   in.expect('[', "to open the axes of a mesh");
   int64_t total = 1;
-  while (!in.accept(']')) {
+  in.list(']', "between axes", [&] {
     mesh.names.push_back(read_name(in, quote));
     in.expect('=', "after the name of an axis");
     const size_t at = in.position();
@@ -32,8 +32,7 @@ Mesh read_axes(Scanner& in, char quote) {
     if (mesh.sizes.back() < 1 || mesh.sizes.back() > kMostDevices / total)
       throw in.error(at, "a mesh of more than {} devices", kMostDevices);
     total *= mesh.sizes.back();
-    if (in.peek() != ']') in.expect(',', "between axes");
-  }
+  });
   mesh.devices.resize(total);
   std::iota(mesh.devices.begin(), mesh.devices.end(), 0);
   return mesh;
@@ -58,11 +57,7 @@ Mesh read_hlo_mesh(Scanner& in) {
     mesh.devices = read_device_order(in, false);
     in.expect(')', "to close the device ids");
   } else {
-    mesh.devices.clear();
-    while (!in.accept(')')) {
-      mesh.devices.push_back(in.integer("a device"));
-      if (in.peek() != ')') in.expect(',', "between devices");
-    }
+    mesh.devices = in.integers(')');
   }
   check_devices(in, mesh);
   return mesh;

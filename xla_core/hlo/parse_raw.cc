@@ -148,7 +148,7 @@ void check_groups(Scanner& in, bool pairs) {
 // {name="text",name={text}}
 void check_frontend_attributes(Scanner& in) {
   in.expect('{', "before frontend attributes");
-  while (!in.accept('}')) {
+  in.list('}', "between frontend attributes", [&] {
     if (in.peek() == '"')
       in.quoted("a name");
     else
@@ -158,8 +158,7 @@ void check_frontend_attributes(Scanner& in) {
       in.balanced("a value");
     else
       in.quoted("a string or a text in braces");
-    if (in.peek() != '}') in.expect(',', "between frontend attributes");
-  }
+  });
 }
 
 }  // namespace

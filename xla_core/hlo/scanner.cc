@@ -95,6 +95,12 @@ std::string_view Scanner::name(std::string_view what) {
   return text_.substr(begin, end - begin);
 }
 
+std::vector<int64_t> Scanner::integers(char close) {
+  std::vector<int64_t> out;
+  list(close, "between numbers", [&] { out.push_back(integer("a number")); });
+  return out;
+}
+
 bool Scanner::at_integer() {
   const char c = peek();
   return is_digit(c) || (c == '-' && at_ + 1 < text_.size() && is_digit(text_[at_ + 1]));

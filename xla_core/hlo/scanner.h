@@ -39,6 +39,15 @@ class Scanner {
   std::string_view name(std::string_view what);
   int64_t integer(std::string_view what);
   bool at_integer();
+  std::vector<int64_t> integers(char close);  // `1,2,3` up to `close`, which is read too
+  // Items with commas between them, up to `close`, which is read too.
+  template <class ReadItem>
+  void list(char close, std::string_view between, ReadItem&& read_item) {
+    while (!accept(close)) {
+      read_item();
+      if (peek() != close) expect(',', between);
+    }
+  }
   double real(std::string_view what);
   bool boolean(std::string_view what);
   std::string string(std::string_view what);       // "quoted", escapes resolved

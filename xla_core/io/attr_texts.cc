@@ -71,10 +71,9 @@ MaybeValue read_replication(const In& in) {
 void write_replication(const Out& out, const AttrValue& value) {
   Scanner in(text_of(value), "parameter_replication", kNesting);
   in.expect('{', "to open the list");
-  while (!in.accept('}')) {
-    out.p->mutable_parameter_replication()->add_replicated_at_leaf_buffers(in.boolean("a parameter's leaf"));
-    if (in.peek() != '}') in.expect(',', "between flags");
-  }
+  auto* flags = out.p->mutable_parameter_replication();
+  in.list('}', "between flags",
+          [&] { flags->add_replicated_at_leaf_buffers(in.boolean("a parameter's leaf")); });
 }
 
 MaybeValue read_accuracy(const In& in) {
@@ -184,7 +183,7 @@ MaybeValue read_aliasing(const In& in) {
 void write_aliasing(const Out& out, const AttrValue& value) {
   Scanner in(text_of(value), "output_to_operand_aliasing", kNesting);
   in.expect('{', "to open the aliasing");
-  while (!in.accept('}')) {
+  in.list('}', "between aliases", [&] {
     auto* a = out.p->add_output_operand_aliasing();
     for (int64_t i : parse_int_list(in.balanced("an index into the output"))) a->add_output_shape_index(i);
     in.expect(':', "after an index into the output");
@@ -194,8 +193,7 @@ void write_aliasing(const Out& out, const AttrValue& value) {
       for (int64_t i : parse_int_list(in.balanced("an index into the operand")))
         a->add_operand_shape_index(i);
     in.expect(')', "after an operand");
-    if (in.peek() != '}') in.expect(',', "between aliases");
-  }
+  });
 }
 
 MaybeValue read_literal(const In& in) {

@@ -7,15 +7,6 @@ namespace {
 
 constexpr int kNesting = 100;
 
-// Reads `1,2,3` up to `close`.
-template <class Add>
-void read_ints(Scanner& in, char close, Add&& add) {
-  while (!in.accept(close)) {
-    add(in.integer("a number"));
-    if (in.peek() != close) in.expect(',', "between numbers");
-  }
-}
-
 std::string iota_text(const proto::IotaReplicaGroupListProto& p) {
   std::string out = fmt::format("[{},{}]<=[{}]", p.num_replica_groups(), p.num_devices_per_group(),
                                 fmt::join(p.iota_reshape_dims(), ","));
@@ -39,10 +30,10 @@ void read_iota(Scanner& in, proto::IotaReplicaGroupListProto* p) {
   in.expect(']', "to close the number of groups and their size");
   in.expect("<=", "before the device order");
   in.expect('[', "to open the device order");
-  read_ints(in, ']', [&](int64_t d) { p->add_iota_reshape_dims(d); });
+  for (int64_t d : in.integers(']')) p->add_iota_reshape_dims(d);
   if (in.accept('T')) {
     in.expect('(', "to open the transposition");
-    read_ints(in, ')', [&](int64_t d) { p->add_iota_transpose_perm(static_cast<int32_t>(d)); });
+    for (int64_t d : in.integers(')')) p->add_iota_transpose_perm(static_cast<int32_t>(d));
   } else {
     for (int i = 0; i < p->iota_reshape_dims_size(); ++i) p->add_iota_transpose_perm(i);
   }
@@ -50,10 +41,10 @@ void read_iota(Scanner& in, proto::IotaReplicaGroupListProto* p) {
 
 void read_iota_transform(Scanner& in, proto::MeshProto::IotaTransform* p) {
   in.expect('[', "to open the device order");
-  read_ints(in, ']', [&](int64_t d) { p->add_reshape_dims(d); });
+  for (int64_t d : in.integers(']')) p->add_reshape_dims(d);
   if (!in.accept('T')) return;
   in.expect('(', "to open the transposition");
-  read_ints(in, ')', [&](int64_t d) { p->add_transpose_perm(d); });
+  for (int64_t d : in.integers(')')) p->add_transpose_perm(d);
 }
 
 }  // namespace
@@ -86,15 +77,14 @@ std::string mesh_text(const proto::MeshProto& mesh) {
 void read_mesh(Scanner& in, proto::MeshProto* mesh) {
   in.expect("mesh", "to name a mesh");
   in.expect('[', "to open the axes of a mesh");
-  while (!in.accept(']')) {
+  in.list(']', "between axes", [&] {
     auto* axis = mesh->add_axes();
     in.expect('\'', "before the name of an axis");
     axis->set_name(std::string(in.identifier("the name of an axis")));
     in.expect('\'', "after the name of an axis");
     in.expect('=', "after the name of an axis");
     axis->set_size(in.integer("the size of an axis"));
-    if (in.peek() != ']') in.expect(',', "between axes");
-  }
+  });
   const size_t here = in.position();
   if (!in.accept(',') || !in.accept("device_ids=")) return in.seek(here);
   in.expect('(', "to open the device ids");
@@ -102,7 +92,7 @@ void read_mesh(Scanner& in, proto::MeshProto* mesh) {
     read_iota_transform(in, mesh->mutable_iota_transform());
     in.expect(')', "to close the device ids");
   } else {
-    read_ints(in, ')', [&](int64_t d) { mesh->add_device_ids(d); });
+    for (int64_t d : in.integers(')')) mesh->add_device_ids(d);
   }
 }
 
@@ -142,20 +132,15 @@ void replica_groups_from_text(std::string_view text, proto::HloInstructionProto*
     auto* list = p->mutable_mesh_axes_replica_group_list();
     read_mesh(in, list->mutable_mesh());
     in.expect('{', "to open the axes of the groups");
-    while (!in.accept('}')) {
-      read_axis(in, list->mesh(), list->add_axes());
-      if (in.peek() != '}') in.expect(',', "between axes");
-    }
-    return;
+    return in.list('}', "between axes", [&] { read_axis(in, list->mesh(), list->add_axes()); });
   }
   auto* list = p->mutable_collective_device_list();
   in.expect('{', "to open the replica groups");
-  while (!in.accept('}')) {
+  in.list('}', "between replica groups", [&] {
     in.expect('{', "to open a replica group");
     auto* group = list->add_replica_groups();
-    read_ints(in, '}', [&](int64_t id) { group->add_replica_ids(id); });
-    if (in.peek() != '}') in.expect(',', "between replica groups");
-  }
+    for (int64_t id : in.integers('}')) group->add_replica_ids(id);
+  });
 }
 
 std::string source_target_pairs_text(const proto::HloInstructionProto& p) {
@@ -169,15 +154,14 @@ std::string source_target_pairs_text(const proto::HloInstructionProto& p) {
 void source_target_pairs_from_text(std::string_view text, proto::HloInstructionProto* p) {
   Scanner in(text, "source_target_pairs", kNesting);
   in.expect('{', "to open the pairs");
-  while (!in.accept('}')) {
+  in.list('}', "between pairs", [&] {
     auto* pair = p->add_source_target_pairs();
     in.expect('{', "to open a pair");
     pair->set_source(in.integer("a source"));
     in.expect(',', "between source and target");
     pair->set_target(in.integer("a target"));
     in.expect('}', "to close a pair");
-    if (in.peek() != '}') in.expect(',', "between pairs");
-  }
+  });
 }
 
 }  // namespace armillary

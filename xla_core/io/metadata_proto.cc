@@ -180,13 +180,12 @@ std::string frontend_attributes_text(const proto::FrontendAttributes& p) {
 void frontend_attributes_from_text(std::string_view text, proto::FrontendAttributes* p) {
   Scanner in(text, "frontend_attributes", kNesting);
   in.expect('{', "to open the frontend attributes");
-  while (!in.accept('}')) {
+  in.list('}', "between frontend attributes", [&] {
     const std::string key = in.peek() == '"' ? in.string("a name") : std::string(in.identifier("a name"));
     in.expect('=', "after the name of a frontend attribute");
     (*p->mutable_map())[key] =
         in.peek() == '{' ? std::string(in.balanced("a value")) : in.string("a string or a text in braces");
-    if (in.peek() != '}') in.expect(',', "between frontend attributes");
-  }
+  });
 }
 
 std::string statistics_text(const proto::StatisticsViz& p) {
@@ -199,7 +198,7 @@ std::string statistics_text(const proto::StatisticsViz& p) {
 void statistics_from_text(std::string_view text, proto::StatisticsViz* p) {
   Scanner in(text, "statistics", kNesting);
   in.expect('{', "to open the statistics");
-  while (!in.accept('}')) {
+  in.list('}', "between statistics", [&] {
     const std::string_view name = in.identifier("the name of a statistic");
     in.expect('=', "after the name of a statistic");
     if (name == "visualizing_index") {
@@ -209,8 +208,7 @@ void statistics_from_text(std::string_view text, proto::StatisticsViz* p) {
       statistic->set_stat_name(std::string(name));
       statistic->set_stat_val(in.real("a number"));
     }
-    if (in.peek() != '}') in.expect(',', "between statistics");
-  }
+  });
 }
 
 namespace {

@@ -86,10 +86,7 @@ std::string tuple_text(const Sharding& p) {
 void read_axes(Scanner& in, const proto::MeshProto& mesh,
                google::protobuf::RepeatedPtrField<proto::AxisRefProto>* axes) {
   in.expect('{', "to open a list of axes");
-  while (!in.accept('}')) {
-    read_axis(in, mesh, axes->Add());
-    if (in.peek() != '}') in.expect(',', "between axes");
-  }
+  in.list('}', "between axes", [&] { read_axis(in, mesh, axes->Add()); });
 }
 
 void read_metadata(Scanner& in, google::protobuf::RepeatedPtrField<proto::OpMetadata>* list) {
@@ -106,13 +103,12 @@ void read_metadata(Scanner& in, google::protobuf::RepeatedPtrField<proto::OpMeta
 void read_dim(Scanner& in, const proto::MeshProto& mesh, proto::NamedShardingProto::DimensionSharding* dim) {
   dim->set_is_closed(true);
   in.expect('{', "to open the axes of a dimension");
-  while (!in.accept('}')) {
+  in.list('}', "between axes", [&] {
     if (in.accept('?'))
       dim->set_is_closed(false);
     else
       read_axis(in, mesh, dim->add_axes());
-    if (in.peek() != '}') in.expect(',', "between axes");
-  }
+  });
 }
 
 // After the opening brace.
@@ -125,10 +121,7 @@ void read_named(Scanner& in, proto::NamedShardingProto* p) {
     read_mesh(in, p->mutable_mesh());
     in.expect(',', "after the mesh");
     in.expect('[', "to open the dimensions");
-    while (!in.accept(']')) {
-      read_dim(in, p->mesh(), p->add_dim_shardings());
-      if (in.peek() != ']') in.expect(',', "between dimensions");
-    }
+    in.list(']', "between dimensions", [&] { read_dim(in, p->mesh(), p->add_dim_shardings()); });
   }
   while (in.accept(',')) {
     if (in.accept("replicated="))
@@ -148,23 +141,17 @@ void read_named(Scanner& in, proto::NamedShardingProto* p) {
 void read_tiles(Scanner& in, Sharding* p) {
   p->set_type(Sharding::OTHER);
   in.expect('[', "to open the tile counts");
-  auto list = [&](char close, auto add) {
-    while (!in.accept(close)) {
-      add(in.integer("a number"));
-      if (in.peek() != close) in.expect(',', "between numbers");
-    }
-  };
-  list(']', [&](int64_t d) { p->add_tile_assignment_dimensions(d); });
+  for (int64_t d : in.integers(']')) p->add_tile_assignment_dimensions(d);
   if (!in.accept("<=")) {
     do p->add_tile_assignment_devices(in.integer("a device"));
     while (in.accept(','));
     return;
   }
   in.expect('[', "to open the device order");
-  list(']', [&](int64_t d) { p->add_iota_reshape_dims(d); });
+  for (int64_t d : in.integers(']')) p->add_iota_reshape_dims(d);
   if (in.accept('T')) {
     in.expect('(', "to open the transposition");
-    list(')', [&](int64_t d) { p->add_iota_transpose_perm(static_cast<int32_t>(d)); });
+    for (int64_t d : in.integers(')')) p->add_iota_transpose_perm(static_cast<int32_t>(d));
   } else {
     for (int i = 0; i < p->iota_reshape_dims_size(); ++i) p->add_iota_transpose_perm(i);
   }
@@ -172,14 +159,13 @@ void read_tiles(Scanner& in, Sharding* p) {
 
 void read_last_tile_dims(Scanner& in, Sharding* p) {
   in.expect('{', "to open the kinds of the last tile dimensions");
-  while (!in.accept('}')) {
+  in.list('}', "between kinds", [&] {
     std::string name(in.identifier("replicated, manual or unreduced"));
     for (char& c : name) c = static_cast<char>(std::toupper(c));
     Sharding::Type type;
     if (!Sharding::Type_Parse(name, &type)) throw in.expected("replicated, manual or unreduced");
     p->add_last_tile_dims(type);
-    if (in.peek() != '}') in.expect(',', "between kinds");
-  }
+  });
 }
 
 // One word of `{devices=... last_tile_dim_replicate metadata=...}`.
@@ -222,10 +208,7 @@ void read_sharding(Scanner& in, Sharding* p) {
   in.expect('{', "to open a sharding");
   if (in.peek() == '{' || in.peek() == '}') {
     p->set_type(Sharding::TUPLE);
-    while (!in.accept('}')) {
-      read_sharding(in, p->add_tuple_shardings());
-      if (in.peek() != '}') in.expect(',', "between shardings");
-    }
+    in.list('}', "between shardings", [&] { read_sharding(in, p->add_tuple_shardings()); });
     return;
   }
   const std::string_view word = in.peek_identifier();

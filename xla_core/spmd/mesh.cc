@@ -14,7 +14,7 @@ Mesh read_sdy_mesh(Scanner& in) {
   Mesh mesh = read_axes(in, '"');
   if (in.accept(',')) {
     in.expect("device_ids=[", "after the axes of a mesh");
-    mesh.devices = read_numbers(in, ']');
+    mesh.devices = in.integers(']');
     check_devices(in, mesh);
   }
   in.expect('>', "to close a mesh");
@@ -27,36 +27,25 @@ bool counts(const Mesh& mesh, const AxisPart& part, const std::vector<std::strin
 
 }  // namespace
 
-DeviceList read_numbers(Scanner& in, char close) {
-  DeviceList out;
-  while (!in.accept(close)) {
-    out.push_back(in.integer("a number"));
-    if (in.peek() != close) in.expect(',', "between numbers");
-  }
-  return out;
-}
-
 MeshSharding read_mesh_sharding(Scanner& in, const Mesh& mesh, int64_t rank, int64_t devices, char quote,
                                 const std::vector<std::string>& only) {
   MeshSharding out;
   std::vector<std::vector<AxisPart>> parts;
   const size_t at = in.next_position();
   in.expect('[', "to open the dimensions of a sharding");
-  while (!in.accept(']')) {
+  in.list(']', "between dimensions", [&] {
     parts.emplace_back();
     in.expect('{', "to open a dimension");
-    while (!in.accept('}')) {
+    in.list('}', "between axes", [&] {
       if (in.accept('?')) {
         out.open = true;
       } else {
         const AxisPart part = read_axis(in, mesh, quote);
         if (counts(mesh, part, only)) parts.back().push_back(part);
       }
-      if (in.peek() != '}') in.expect(',', "between axes");
-    }
+    });
     if (in.accept('p')) in.integer("a priority");
-    if (in.peek() != ']') in.expect(',', "between dimensions");
-  }
+  });
   if (static_cast<int64_t>(parts.size()) != rank)
     throw in.error(at, "a sharding of {} dimensions for an array of rank {}", parts.size(), rank);
   std::vector<AxisPart> unreduced;
@@ -64,11 +53,10 @@ MeshSharding read_mesh_sharding(Scanner& in, const Mesh& mesh, int64_t rank, int
     const std::string_view word = in.identifier("replicated or unreduced");
     in.expect('=', "before axes");
     in.expect('{', "to open axes");
-    while (!in.accept('}')) {
+    in.list('}', "between axes", [&] {
       const AxisPart part = read_axis(in, mesh, quote);
       if (word == "unreduced" && counts(mesh, part, only)) unreduced.push_back(part);
-      if (in.peek() != '}') in.expect(',', "between axes");
-    }
+    });
   }
   Sharding& sharding = out.sharding = Sharding::replicated(rank, devices);
   if (mesh.devices.size() == 1) return out;  // a program for one device, called by one for many, cuts nothing
@@ -106,14 +94,13 @@ Meshes parse_meshes(std::string_view frontend_attributes) {
   if (text.empty()) return meshes;
   Scanner in(text, "xla.sdy.meshes", kNesting);
   in.expect('{', "to open the meshes");
-  while (!in.accept('}')) {
+  in.list('}', "between meshes", [&] {
     const std::string name =
         in.peek() == '"' ? in.string("the name of a mesh") : std::string(in.identifier("the name of a mesh"));
     in.expect('=', "after the name of a mesh");
     in.expect("#sdy.mesh", "before a mesh");
     meshes[name] = read_sdy_mesh(in);
-    if (in.peek() != '}') in.expect(',', "between meshes");
-  }
+  });
   return meshes;
 }
 
@@ -142,10 +129,7 @@ std::vector<MeshSharding> parse_sdy_shardings(std::string_view text, const Meshe
     in.expect('>', "to close a sharding");
   };
   if (in.accept("#sdy.sharding_per_value<[")) {
-    while (!in.accept(']')) {
-      read_one(out.size() < ranks.size() ? ranks[out.size()] : 0);
-      if (in.peek() != ']') in.expect(',', "between shardings");
-    }
+    in.list(']', "between shardings", [&] { read_one(out.size() < ranks.size() ? ranks[out.size()] : 0); });
   } else {
     in.expect("#sdy.sharding", "before a sharding");
     read_one(ranks.empty() ? 0 : ranks[0]);
@@ -159,10 +143,7 @@ std::vector<std::string> parse_manual_axes(std::string_view text) {
   Scanner in(text, "manual_axes", kNesting);
   std::vector<std::string> out;
   in.expect("#sdy<manual_axes{", "before axes");
-  while (!in.accept('}')) {
-    out.push_back(in.string("the name of an axis"));
-    if (in.peek() != '}') in.expect(',', "between axes");
-  }
+  in.list('}', "between axes", [&] { out.push_back(in.string("the name of an axis")); });
   return out;
 }
 

@@ -12,9 +12,6 @@
 
 namespace armillary {
 
-// `1,2,3` up to `close`, which is read too.
-DeviceList read_numbers(Scanner& in, char close);
-
 // Of one array, as written over a mesh.
 struct MeshSharding {
   Sharding sharding;

@@ -20,10 +20,8 @@ class Reader {
     const size_t begin = in_.position();
     in_.expect('{', "to open a sharding");
     if (in_.peek() == '{') {
-      while (!in_.accept('}')) {
-        out.push_back(one(ranks.size() > out.size() ? ranks[out.size()] : 0));
-        if (in_.peek() != '}') in_.expect(',', "between shardings");
-      }
+      in_.list('}', "between shardings",
+               [&] { out.push_back(one(ranks.size() > out.size() ? ranks[out.size()] : 0)); });
     } else {
       in_.seek(begin);
       const int64_t rank = ranks.empty() ? 0 : ranks[0];
@@ -80,7 +78,7 @@ class Reader {
   Annotation tiled(int64_t rank) {
     const size_t at = in_.position();
     in_.expect("=[", "after devices");
-    Dims tiles = read_numbers(in_, ']');
+    Dims tiles = in_.integers(']');
     const DeviceList order = in_.peek() == '<' ? read_device_order(in_) : plain_list();
     int64_t total = 1;
     for (int64_t t : tiles) {
@@ -118,10 +116,7 @@ class Reader {
     std::vector<std::string> kinds;
     if (count <= 0 || !in_.accept_keyword("last_tile_dims")) return kinds;
     in_.expect("={", "after last_tile_dims");
-    while (!in_.accept('}')) {
-      kinds.emplace_back(in_.identifier("a kind of tile dimension"));
-      if (in_.peek() != '}') in_.expect(',', "between kinds");
-    }
+    in_.list('}', "between kinds", [&] { kinds.emplace_back(in_.identifier("a kind of tile dimension")); });
     return kinds;
   }
 
