@@ -2,7 +2,7 @@
 // the floats they stand for.
 #pragma once
 
-#include "xla_core/io/vhlo/importer.h"
+#include "xla_core/io/vhlo/op_import.h"
 
 namespace armillary::vhlo {
 

@@ -1,7 +1,7 @@
 // Calls: of functions, of composites that stand for an op of HLO, of code outside the program.
 #include "xla_core/hlo/scanner.h"
 #include "xla_core/io/metadata_proto.h"
-#include "xla_core/io/vhlo/importer.h"
+#include "xla_core/io/vhlo/op_import.h"
 
 namespace armillary::vhlo {
 namespace {

@@ -1,5 +1,5 @@
 // Operations in which devices meet, or the program meets the outside.
-#include "xla_core/io/vhlo/importer.h"
+#include "xla_core/io/vhlo/op_import.h"
 
 namespace armillary::vhlo {
 namespace {

@@ -1,5 +1,7 @@
 // Loops, branches and barriers. Their regions may use values from outside, which HLO hands over as arguments.
-#include "xla_core/io/vhlo/importer.h"
+#include <algorithm>
+
+#include "xla_core/io/vhlo/op_import.h"
 
 namespace armillary::vhlo {
 namespace {
@@ -16,14 +18,8 @@ Sharding sharding_of(const Instruction& i) {
 }
 
 Sharding joined(const std::vector<Sharding>& list) {
-  std::vector<const proto::OpSharding*> elements;
-  bool any = false;
-  for (const Sharding& one : list) {
-    elements.push_back(one ? &*one : nullptr);
-    any |= one.has_value();
-  }
-  if (!any) return std::nullopt;
-  return tuple_sharding(elements);
+  const bool any = std::any_of(list.begin(), list.end(), [](const Sharding& one) { return one.has_value(); });
+  return any ? Sharding(tuple_sharding(list)) : std::nullopt;
 }
 
 // Which parts of the state the body hands on untouched: they are values from outside.

@@ -1,5 +1,5 @@
 // Element by element: an op of HLO each, with what XLA's builder puts around a few of them.
-#include "xla_core/io/vhlo/importer.h"
+#include "xla_core/io/vhlo/op_import.h"
 
 namespace armillary::vhlo {
 namespace {

@@ -1,5 +1,5 @@
 // Gathers, scatters and slices at computed places.
-#include "xla_core/io/vhlo/importer.h"
+#include "xla_core/io/vhlo/op_import.h"
 
 namespace armillary::vhlo {
 namespace {

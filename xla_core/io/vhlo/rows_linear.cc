@@ -1,5 +1,5 @@
 // Linear algebra, transforms, normalisation, random numbers.
-#include "xla_core/io/vhlo/importer.h"
+#include "xla_core/io/vhlo/op_import.h"
 
 namespace armillary::vhlo {
 namespace {

@@ -1,5 +1,5 @@
 // Operations that run a small computation on elements: reductions, windows, sorts, maps.
-#include "xla_core/io/vhlo/importer.h"
+#include "xla_core/io/vhlo/op_import.h"
 
 namespace armillary::vhlo {
 namespace {

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "xla_core/io/vhlo/importer.h"
+#include "xla_core/io/vhlo/op_import.h"
 
 namespace armillary::vhlo {
 namespace {

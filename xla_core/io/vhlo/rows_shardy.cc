@@ -1,6 +1,6 @@
 // Shardy's operations, in the form in which XLA carries them through HLO: custom calls, and calls of local
 // bodies.
-#include "xla_core/io/vhlo/importer.h"
+#include "xla_core/io/vhlo/op_import.h"
 
 namespace armillary::vhlo {
 namespace {

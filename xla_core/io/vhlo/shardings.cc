@@ -227,10 +227,10 @@ OpSharding hlo_sharding_per_value(const Attribute& per_value, const Meshes& mesh
   return out;
 }
 
-OpSharding tuple_sharding(std::span<const OpSharding* const> elements) {
+OpSharding tuple_sharding(std::span<const Sharding> elements) {
   OpSharding out = of_type(OpSharding::TUPLE);
-  for (const OpSharding* one : elements) {
-    if (one == nullptr)
+  for (const Sharding& one : elements) {
+    if (!one)
       *out.add_tuple_shardings() = of_type(OpSharding::REPLICATED);
     else if (one->type() == OpSharding::TUPLE)
       out.mutable_tuple_shardings()->MergeFrom(one->tuple_shardings());
@@ -238,6 +238,17 @@ OpSharding tuple_sharding(std::span<const OpSharding* const> elements) {
       *out.add_tuple_shardings() = *one;
   }
   return out;
+}
+
+Sharding sharding_at(const Attribute* dictionary, const Meshes& meshes) {
+  if (dictionary == nullptr) return std::nullopt;
+  if (const Attribute* text = dictionary->find("mhlo.sharding")) return read_sharding(bytes_of(*text));
+  if (const Attribute* sharding = dictionary->find("sdy.sharding")) return hlo_sharding(*sharding, meshes);
+  return std::nullopt;
+}
+
+void set_sharding(Instruction* i, const Sharding& sharding) {
+  if (sharding) i->attrs().set(Attr::sharding, RawText{sharding_text(*sharding), false});
 }
 
 }  // namespace armillary::vhlo
