@@ -1,7 +1,6 @@
 #include "xla_core/analysis/cost.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "xla_core/analysis/scalar_cost.h"
 #include "xla_core/analysis/trip_count.h"
@@ -23,54 +22,16 @@ double bytes(const Shape& shape) {
   return n;
 }
 
-// Hands on what exists: no element is touched.
-bool moves_nothing(Op op) {
-  switch (op) {
-    case Op::parameter:
-    case Op::constant:
-    case Op::tuple:
-    case Op::get_tuple_element:
-    case Op::bitcast:
-    case Op::reshape:
-    case Op::after_all:
-    case Op::add_dependency:
-    case Op::opt_barrier:
-    case Op::domain:
-    case Op::while_:
-    case Op::conditional:
-    case Op::call:
-    case Op::async_start:
-    case Op::async_update:
-    case Op::async_done:
-    case Op::partition_id:
-    case Op::replica_id:
-      return true;
-    default:
-      return false;
-  }
-}
-
-// Of operand k, what is read: slices read a part, an update in place does not read what it leaves alone.
 double bytes_read(const Instruction& i, int64_t k) {
-  const double all = bytes(i.operand(k)->shape());
-  switch (i.op()) {
-    case Op::slice:
-    case Op::dynamic_slice:
-    case Op::gather:
-      return k == 0 ? std::min(all, bytes(i.shape())) : all;
-    case Op::dynamic_update_slice:
-      return k == 0 ? 0 : all;
-    case Op::scatter:
-      return k == 0 ? std::min(all, bytes(i.operand(i.num_operands() - 1)->shape())) : all;
-    default:
-      return all;
-  }
+  if (!i.def().bytes_read) return bytes(i.operand(k)->shape());
+  const auto storage = i.context_storage();
+  return i.def().bytes_read(storage.context(i.attrs(), &i.shape()), static_cast<int>(k), i.shape());
 }
 
 double bytes_written(const Instruction& i) {
-  if (i.is(Op::dynamic_update_slice)) return bytes(i.operand(1)->shape());
-  if (i.is(Op::scatter)) return bytes(i.operand(i.num_operands() - 1)->shape());
-  return bytes(i.shape());
+  if (!i.def().bytes_written) return bytes(i.shape());
+  const auto storage = i.context_storage();
+  return i.def().bytes_written(storage.context(i.attrs(), &i.shape()), i.shape());
 }
 
 // A parameter of a body that only slices look into is read in parts.
@@ -83,7 +44,7 @@ double bytes_read_of_parameter(const Instruction& parameter) {
 }
 
 double traffic(const Instruction& i) {
-  if (moves_nothing(i.op())) return 0;
+  if (i.has(kRenames) || i.has(kNoTraffic)) return 0;
   double total = 0;
   if (!i.is(Op::fusion)) {
     for (int64_t k = 0; k < i.num_operands(); ++k) total += bytes_read(i, k);
@@ -97,37 +58,12 @@ double traffic(const Instruction& i) {
   return total;
 }
 
-// How often a scalar body runs.
-double body_runs(const Instruction& i) {
-  const double out = elements(i.shape());
-  switch (i.op()) {
-    case Op::reduce:
-      return std::max(0.0, elements(i.operand(0)->shape()) - out);
-    case Op::reduce_window:
-    case Op::select_and_scatter: {
-      double taps = 1;
-      for (const WindowDim& w : i.attrs().window().dims) taps *= static_cast<double>(w.size);
-      return i.is(Op::reduce_window) ? out * (taps - 1) : elements(i.operand(1)->shape()) * taps;
-    }
-    case Op::map:
-      return out;
-    case Op::scatter:
-      return elements(i.operand(i.num_operands() - 1)->shape());
-    case Op::sort: {
-      const Dims& dims = i.attrs().ints(Attr::dimensions);
-      const Shape& first = i.operand(0)->shape();
-      const double n = dims.empty() ? out : static_cast<double>(first.dims[dims[0]]);
-      return n > 1 ? elements(first) * std::log2(n) : 0;
-    }
-    default:
-      return 0;
-  }
-}
-
 Cost arithmetic(const Instruction& i) {
   Cost cost;
-  if (i.has(kCallsEmbedded) && !i.is(Op::fusion)) {
-    const double runs = body_runs(i);
+  if (i.has(kCallsEmbedded)) {
+    if (!i.def().body_runs) return cost;
+    const auto storage = i.context_storage();
+    const double runs = i.def().body_runs(storage.context(i.attrs(), &i.shape()), i.shape());
     for (const Computation* body : i.callees()) {
       const ScalarCost one = scalar_cost(*body);
       cost.flops += runs * one.flops;

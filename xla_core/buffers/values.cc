@@ -117,13 +117,6 @@ void Values::visit(const Instruction* i, int scope) {
     case Op::after_all:
       leaves_[i] = {-1};
       return;
-    case Op::reshape:
-    case Op::bitcast:
-    case Op::opt_barrier:
-    case Op::add_dependency:
-    case Op::domain:
-      leaves_[i] = std::vector<int32_t>(of(i->operand(0)));
-      return;
     case Op::async_start:
       return visit_async_start(i, scope);
     case Op::async_done:
@@ -136,6 +129,10 @@ void Values::visit(const Instruction* i, int scope) {
       return visit_call(i, scope);
     default:
       break;
+  }
+  if (i->has(kRenames)) {
+    leaves_[i] = std::vector<int32_t>(of(i->operand(0)));
+    return;
   }
   std::vector<int32_t> ids = define_all(i, i->is(Op::constant) ? Value::kConstant : Value::kDefined, scope);
   for (int64_t k = 0; k < i->num_operands(); ++k) {

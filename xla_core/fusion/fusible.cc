@@ -11,12 +11,6 @@ constexpr double kCheapCycles = 8;   // about what a load from the second-level 
 constexpr int64_t kMaxPieces = 16;   // of a concatenation
 constexpr int kLongestEpilogue = 8;  // instructions that are looked through for a contraction
 
-double product_at(const Dims& sizes, const Dims& dimensions) {
-  double product = 1;
-  for (int64_t d : dimensions) product *= static_cast<double>(sizes[d]);
-  return product;
-}
-
 bool is_plain_array(const Shape& shape) { return shape.is_array() && !shape.is_dynamic(); }
 
 bool has_plain_arrays(const Instruction& instr) {
@@ -33,7 +27,13 @@ bool is_scalar_constant(const Instruction& instr) {
   return instr.is(Op::constant) && instr.shape().is_scalar();
 }
 
-bool is_alias(const Instruction& instr) { return instr.is(Op::reshape) || instr.is(Op::bitcast); }
+bool is_alias(const Instruction& instr) {
+  return instr.has(kRenames) && instr.def().meaning == Meaning::kIndex;
+}
+
+bool is_made_up(const Instruction& instr) {
+  return instr.is(Op::broadcast) || instr.is(Op::iota) || instr.is(Op::constant);
+}
 
 bool is_running_window(const Instruction& instr) {
   if (!instr.is(Op::reduce_window)) return false;
@@ -48,10 +48,8 @@ bool is_running_window(const Instruction& instr) {
   return runs;
 }
 
-bool is_written_in_pieces(const Instruction& instr) { return instr.is(Op::concatenate) || instr.is(Op::pad); }
-
 bool is_root_only(const Instruction& instr) {
-  return instr.is(Op::dynamic_update_slice) || instr.shape().is_tuple() || is_running_window(instr);
+  return instr.has(kOverwrites) || instr.shape().is_tuple() || is_running_window(instr);
 }
 
 bool is_contraction(const Instruction& instr) {
@@ -79,45 +77,15 @@ bool is_fusible(const Instruction& instr, const FusionPolicy& policy) {
     return false;
   if (is_contraction(instr)) return policy.contractions;
   if (instr.is(Op::gather)) return policy.gathers;
-  switch (instr.op()) {
-    case Op::parameter:
-    case Op::copy:
-      return false;
-    case Op::constant:
-      return is_scalar_constant(instr) && !instr.literal().elided();
-    case Op::iota:
-    case Op::reduce:
-    case Op::reduce_window:
-    case Op::map:
-    case Op::dynamic_update_slice:
-      return !instr.shape().is_tuple() || instr.is(Op::reduce);
-    case Op::concatenate:
-      return instr.num_operands() <= kMaxPieces;
-    default:
-      return instr.def().meaning == Meaning::kScalar || instr.def().meaning == Meaning::kIndex;
-  }
+  if (instr.is(Op::constant)) return is_scalar_constant(instr) && !instr.literal().elided();
+  if (instr.is(Op::copy)) return false;  // it is there for memory of its own
+  if (instr.has(kPiecewise) && instr.num_operands() > kMaxPieces) return false;
+  const Meaning m = instr.def().meaning;
+  return instr.def().is_pointwise() || m == Meaning::kIndex || m == Meaning::kFactors;
 }
 
 Price price_of(const Instruction& instr) {
-  switch (instr.op()) {
-    case Op::constant:
-    case Op::iota:
-    case Op::broadcast:
-    case Op::reshape:
-    case Op::bitcast:
-    case Op::transpose:
-    case Op::slice:
-    case Op::reverse:
-      return Price::kFree;
-    case Op::reduce:
-    case Op::reduce_window:
-    case Op::map:
-    case Op::gather:
-    case Op::dynamic_update_slice:
-      return Price::kCostly;
-    default:
-      break;
-  }
+  if (instr.has(kFree)) return Price::kFree;
   if (instr.has(kExpensive)) return Price::kCostly;
   if (instr.def().meaning == Meaning::kIndex) return Price::kCheap;
   return scalar_cost(instr).work <= kCheapCycles ? Price::kCheap : Price::kCostly;
@@ -125,27 +93,18 @@ Price price_of(const Instruction& instr) {
 
 bool reads_same_index(const Instruction& instr, int64_t operand) {
   if (is_alias(instr)) return instr.operand(0)->shape().num_elements() == instr.shape().num_elements();
-  bool elementwise = instr.def().meaning == Meaning::kScalar || instr.is(Op::map);
-  return elementwise && instr.operand(operand)->dims() == instr.dims();
+  return instr.def().is_pointwise() && instr.operand(operand)->dims() == instr.dims();
 }
 
 double reads_per_element(const Instruction& instr, int64_t operand) {
-  const Dims& dims = instr.operand(operand)->dims();
-  if (instr.is(Op::reduce))
-    return 2 * operand < instr.num_operands() ? product_at(dims, instr.attrs().ints(Attr::dimensions)) : 1;
   if (is_running_window(instr)) return 1;
-  if (instr.is(Op::reduce_window) && 2 * operand < instr.num_operands()) {
-    double taps = 1;
-    for (const WindowDim& w : instr.attrs().window().dims) taps *= static_cast<double>(w.size);
-    return taps;
-  }
   // Tiles of the operands pass by once; each element is prepared when its tile comes in.
   if (is_contraction(instr))
     return static_cast<double>(instr.operand(operand)->shape().num_elements()) /
            std::max(1.0, static_cast<double>(instr.shape().num_elements()));
-  if (instr.is(Op::gather) && operand == 1)
-    return static_cast<double>(instr.attrs().ints(Attr::start_index_map).size());
-  return 1;
+  if (!instr.def().reads) return 1;
+  const auto storage = instr.context_storage();
+  return instr.def().reads(storage.context(instr.attrs(), &instr.shape()), static_cast<int>(operand));
 }
 
 }  // namespace armillary

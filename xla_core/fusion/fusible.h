@@ -25,8 +25,8 @@ bool is_scalar_constant(const Instruction& instr);
 // value.
 bool is_running_window(const Instruction& instr);
 
-// As a root it is written piece by piece, so that each operand is evaluated only where it shows.
-bool is_written_in_pieces(const Instruction& instr);
+// Made of a few numbers: to read it costs no memory traffic once it is fused.
+bool is_made_up(const Instruction& instr);
 
 // Whether evaluating an element twice is no loss against storing it and loading it twice.
 enum class Price : uint8_t { kFree, kCheap, kCostly };

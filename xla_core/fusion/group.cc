@@ -127,7 +127,7 @@ void Group::insert(Instruction* i, Member member) {
 }
 
 bool Group::try_add_root(Instruction* root) {
-  auto stands_alone = [](const Instruction& r) { return is_root_only(r) || is_written_in_pieces(r); };
+  auto stands_alone = [](const Instruction& r) { return is_root_only(r) || r.has(kPiecewise); };
   if (stands_alone(*root) || stands_alone(*roots_[0]) || size() >= limits_->fusion_max_body) return false;
   if (without_ones(root->dims()) != loop_.result || (root->is(Op::reduce) && !fits_reduces(*root)))
     return false;
@@ -156,7 +156,7 @@ int Group::space_behind(int parent, const Instruction& user, int64_t operand,
     if (same(space(static_cast<int>(n), added))) return static_cast<int>(n);
   double evaluations = space(parent, added).evaluations * reads_per_element(user, operand);
   if (user.is(Op::dynamic_update_slice)) evaluations = 1;  // start indices are read once
-  if (parent == 0 && &user == roots_[0] && roots_.size() == 1 && is_written_in_pieces(user))
+  if (parent == 0 && &user == roots_[0] && roots_.size() == 1 && user.has(kPiecewise))
     evaluations = elements(user.operand(operand)->shape());
   added.push_back({parent, &user, operand, evaluations});
   return static_cast<int>(spaces_.size() + added.size() - 1);
@@ -214,8 +214,7 @@ bool Group::keeps_update_in_place(const Instruction& producer, const std::vector
 bool reads_several(const Instruction& producer) {
   int64_t whole = 0;
   for (const Instruction* o : producer.operands()) {
-    const bool made_up = o->is(Op::broadcast) || o->is(Op::iota) || o->is(Op::constant);
-    whole += !made_up && 2 * elements(o->shape()) > elements(producer.shape());
+    whole += !is_made_up(*o) && 2 * elements(o->shape()) > elements(producer.shape());
   }
   return whole > 1;
 }

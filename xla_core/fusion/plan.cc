@@ -38,8 +38,7 @@ bool FusionPlan::copies_save_traffic(const Instruction& producer, size_t consume
   if (price_of(producer) == Price::kFree) return true;
   size_t read = 0;
   for (const Instruction* o : producer.operands()) {
-    bool made_up = o->is(Op::broadcast) || o->is(Op::iota) || o->is(Op::constant);
-    read += !made_up && o->shape().byte_size() * 2 > producer.shape().byte_size();
+    read += !is_made_up(*o) && o->shape().byte_size() * 2 > producer.shape().byte_size();
   }
   return read * consumers <= read + 1 + consumers;
 }

@@ -25,13 +25,13 @@ class Combiner {
   std::optional<std::vector<Val>> identity(KernelBuilder& b) const;
   // Whether x and y may change places: of computations that we do not know, some keep the first of two
   // equals.
-  bool commutes() const { return op_.has_value(); }
+  bool commutes() const { return op_ != nullptr; }
   int64_t size() const { return static_cast<int64_t>(dtypes_.size()); }
   DType accumulator_dtype(int64_t i) const { return dtypes_[i]; }
 
  private:
   const Computation& computation_;
-  std::optional<Op> op_;  // when it is one operation on its two parameters
+  const OpDef* op_;  // when it is one operation on its two parameters, which has an identity; else nullptr
   std::vector<DType> dtypes_;
 };
 

@@ -25,8 +25,7 @@ std::set<int64_t> Cuts::compute(const Instruction* i) const {
     return of_map(i, from);
   }
   if (i->is(Op::transpose)) return of_map(i, i->attrs().ints(Attr::dimensions));
-  if (i->def().meaning == Meaning::kScalar || i->is(Op::map) || i->is(Op::get_tuple_element) ||
-      i->is(Op::tuple)) {
+  if (i->def().is_pointwise() || i->is(Op::get_tuple_element) || i->is(Op::tuple)) {
     std::set<int64_t> cuts;
     for (const Instruction* operand : i->operands())
       cuts.insert(cuts_.at(operand).begin(), cuts_.at(operand).end());

@@ -11,8 +11,7 @@ constexpr int64_t kLeastLanes = 16;
 
 // Ops through which a result element is found at the index of the reduce.
 bool passes_place(const Instruction& i) {
-  return i.def().meaning == Meaning::kScalar || is_reshape_like(i) || i.is(Op::map) || i.is(Op::tuple) ||
-         i.is(Op::get_tuple_element);
+  return i.def().is_pointwise() || is_reshape_like(i) || i.is(Op::tuple) || i.is(Op::get_tuple_element);
 }
 
 std::vector<ReducePart> parts_of(const Site& site, const std::vector<const Instruction*>& heroes) {

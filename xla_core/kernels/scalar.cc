@@ -10,8 +10,8 @@ namespace {
 
 // Ops that do nothing to a scalar.
 bool passes_through(const Instruction& i) {
-  return i.is(Op::copy) || i.is(Op::reshape) || i.is(Op::broadcast) || i.is(Op::transpose) ||
-         i.is(Op::opt_barrier) || (i.is(Op::bitcast) && i.dtype() == i.operand(0)->dtype());
+  if (i.def().meaning != Meaning::kIndex) return i.is(Op::opt_barrier);
+  return i.num_operands() == 1 && i.dtype() == i.operand(0)->dtype();
 }
 
 bool calls(const Instruction& i) { return i.is(Op::call) || i.is(Op::map) || i.is(Op::fusion); }

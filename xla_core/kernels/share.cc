@@ -36,8 +36,7 @@ class PlaceCheck {
     if (update && own_place && same_region(i, update) &&
         site_.input_number(through_reshapes(i->operand(0))) == input_)
       return true;
-    const bool keeps =
-        i->def().meaning == Meaning::kScalar || is_reshape_like(*i) || i->is(Op::map) || i->is(Op::tuple);
+    const bool keeps = i->def().is_pointwise() || is_reshape_like(*i) || i->is(Op::tuple);
     for (const Instruction* operand : i->operands()) {
       const bool same_count = operand->shape().is_array() && i->shape().is_array() &&
                               operand->shape().num_elements() == i->shape().num_elements();

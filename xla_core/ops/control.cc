@@ -128,13 +128,13 @@ std::vector<OpDef> control_rows() {
   return {
       {.op = Op::parameter,
        .arity = 0,
-       .traits = kNeedsShape,
+       .traits = kNeedsShape | kNoTraffic,
        .optional = {Attr::parameter_replication},
        .doc = "An argument of the computation."},
       {.op = Op::constant,
        .stablehlo = "constant",
        .arity = 0,
-       .traits = kNeedsShape,
+       .traits = kNeedsShape | kNoTraffic | kFree,
        .doc = "A value written in the program.",
        .check = constant_check},
       {.op = Op::tuple,
@@ -209,13 +209,15 @@ std::vector<OpDef> control_rows() {
       {.op = Op::map,
        .stablehlo = "map",
        .arity = kVariadic,
-       .traits = kCallsEmbedded,
+       .traits = kCallsEmbedded | kExpensive | kMapsCallee,
        .attrs = {Attr::to_apply},
        .optional = {Attr::dimensions},
        .doc = "Applies a computation of scalars to every element.",
        .infer = map_shape,
        .check = map_check,
-       .parameter_of = [](const OpContext&, int operand) { return operand; }},
+       .parameter_of = [](const OpContext&, int operand) { return operand; },
+       .body_runs = [](const OpContext&,
+                       const Shape& result) { return static_cast<double>(result.num_elements()); }},
   };
 }
 

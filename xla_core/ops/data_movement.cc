@@ -195,25 +195,26 @@ OpDef with(OpDef row, std::vector<Attr> attrs, std::string_view doc, uint32_t tr
 std::vector<OpDef> data_movement_rows() {
   std::vector<OpDef> rows = {
       with(index_row(Op::broadcast, "broadcast_in_dim", 1, broadcast_shape, broadcast_element), {},
-           "Repeats the operand along the result dimensions that `dimensions` does not name.", kNeedsShape),
+           "Repeats the operand along the result dimensions that `dimensions` does not name.",
+           kNeedsShape | kFree),
       with(index_row(Op::transpose, "transpose", 1, transpose_shape, transpose_element), {Attr::dimensions},
-           "Result dimension i is operand dimension `dimensions`[i]."),
+           "Result dimension i is operand dimension `dimensions`[i].", kFree),
       with(index_row(Op::reshape, "reshape", 1, reshape_shape, reshape_element), {},
-           "The same elements in row-major order under other dimensions.", kNeedsShape | kRenames),
+           "The same elements in row-major order under other dimensions.", kNeedsShape | kRenames | kFree),
       with(index_row(Op::reverse, "reverse", 1, reverse_shape, reverse_element), {Attr::dimensions},
-           "Runs backwards along `dimensions`."),
+           "Runs backwards along `dimensions`.", kFree),
       with(index_row(Op::slice, "slice", 1, slice_shape, slice_element), {Attr::slice},
-           "Every stride-th element of [start, limit) in each dimension."),
+           "Every stride-th element of [start, limit) in each dimension.", kFree),
       with(index_row(Op::pad, "pad", 2, pad_shape, pad_element), {},
-           "Puts operand 1 before, after and between elements; negative padding cuts."),
+           "Puts operand 1 before, after and between elements; negative padding cuts.", kPiecewise),
       with(index_row(Op::concatenate, "concatenate", kVariadic, concatenate_shape, concatenate_element),
-           {Attr::dimensions}, "Puts the operands one after another along one dimension."),
+           {Attr::dimensions}, "Puts the operands one after another along one dimension.", kPiecewise),
       with(index_row(Op::iota, "iota", 0, iota_shape, iota_element), {},
-           "Counts 0, 1, 2, ... along `iota_dimension`.", kNeedsShape),
+           "Counts 0, 1, 2, ... along `iota_dimension`.", kNeedsShape | kFree),
       with(index_row(Op::copy, "", 1, copy_shape, copy_element), {},
            "The same value in memory of its own, perhaps with another layout."),
       with(index_row(Op::bitcast, "", 1, bitcast_shape, bitcast_element), {},
-           "The same bytes under another shape and layout.", kNeedsShape | kRenames),
+           "The same bytes under another shape and layout.", kNeedsShape | kRenames | kFree),
   };
   for (OpDef& row : rows) {
     if (row.op == Op::broadcast) row.optional = {Attr::dimensions};  // of a scalar it may be left out
@@ -221,6 +222,7 @@ std::vector<OpDef> data_movement_rows() {
     if (row.op == Op::iota) row.optional = {Attr::iota_dimension};
     if (row.op == Op::copy) row.optional = {Attr::cross_program_prefetch_index};
     if (row.op == Op::reshape) row.optional = {Attr::dimensions, Attr::inferred_dimension};
+    if (row.op == Op::slice) row.bytes_read = read_as_much_as_given;
   }
   return rows;
 }

@@ -95,6 +95,14 @@ Val dynamic_update_slice_element(TapeBuilder& b, Index index, const OpContext& c
   return inside.valid() ? b.select(inside, fresh, old) : fresh;
 }
 
+// What is not overwritten stays where it is.
+double update_bytes_read(const OpContext& c, int operand, const Shape&) {
+  return operand == 0 ? 0 : static_cast<double>(c.operand(operand).byte_size());
+}
+double update_bytes_written(const OpContext& c, const Shape&) {
+  return static_cast<double>(c.operand(1).byte_size());
+}
+
 }  // namespace
 
 std::vector<OpDef> dynamic_slicing_rows() {
@@ -106,15 +114,19 @@ std::vector<OpDef> dynamic_slicing_rows() {
        .doc = "A slice of given sizes at positions given by operands 1 and on, clamped to lie inside.",
        .infer = dynamic_slice_shape,
        .meaning = Meaning::kIndex,
-       .element = dynamic_slice_element},
+       .element = dynamic_slice_element,
+       .bytes_read = read_as_much_as_given},
       {.op = Op::dynamic_update_slice,
        .stablehlo = "dynamic_update_slice",
        .arity = kVariadic,
+       .traits = kOverwrites | kExpensive,
        .doc = "Operand 0 with operand 1 written over it at positions given by operands 2 and on, clamped to "
               "lie inside.",
        .infer = dynamic_update_slice_shape,
        .meaning = Meaning::kIndex,
-       .element = dynamic_update_slice_element},
+       .element = dynamic_update_slice_element,
+       .bytes_read = update_bytes_read,
+       .bytes_written = update_bytes_written},
   };
 }
 

@@ -1,4 +1,6 @@
 // Rows of the elementwise ops with two operands of one type.
+#include <limits>
+
 #include "xla_core/ops/rows.h"
 
 namespace armillary {
@@ -15,6 +17,31 @@ OpDef binary(std::string_view stablehlo, std::string_view doc, auto scalar, uint
           .infer = same_as_operands<kOp, kTypes>,
           .meaning = Meaning::kScalar,
           .scalar = scalar};
+}
+
+OpDef with_identity(OpDef row, Val (*identity)(TapeBuilder&, DType)) {
+  row.identity = identity;
+  return row;
+}
+
+// 0, but -0.0 + 0.0 is 0.0.
+Val zero_to_add(TapeBuilder& b, DType d) { return is_float(d) ? b.constant(d, -0.0) : b.zero(d); }
+Val one(TapeBuilder& b, DType d) { return b.one(d); }
+Val zero(TapeBuilder& b, DType d) { return b.zero(d); }
+Val all_ones(TapeBuilder& b, DType d) { return is_pred(d) ? b.one(d) : b.constant_int(d, -1); }
+
+// Complex numbers have no largest and no smallest.
+Val largest(TapeBuilder& b, DType d) {
+  if (is_complex(d)) return {};
+  if (is_float(d)) return b.constant(d, std::numeric_limits<double>::infinity());
+  if (is_pred(d) || is_unsigned(d)) return all_ones(b, d);
+  return b.constant_int(d, static_cast<int64_t>((uint64_t{1} << (bit_width(d) - 1)) - 1));
+}
+Val smallest(TapeBuilder& b, DType d) {
+  if (is_complex(d)) return {};
+  if (is_float(d)) return b.constant(d, -std::numeric_limits<double>::infinity());
+  if (is_pred(d) || is_unsigned(d)) return b.constant_int(d, 0);
+  return b.constant_int(d, -static_cast<int64_t>((uint64_t{1} << (bit_width(d) - 1)) - 1) - 1);
 }
 
 template <auto kMethod>
@@ -101,27 +128,36 @@ std::vector<OpDef> elementwise_binary_rows() {
   using B = TapeBuilder;
   constexpr uint32_t kNumbers = kNumberType, kIntegers = kIntegerType, kReals = kRealType;
   return {
-      binary<Op::add, kAnyType>("add", "x + y; on pred it is or.", call<&B::add>, kCommutative),
+      with_identity(binary<Op::add, kAnyType>("add", "x + y; on pred it is or.", call<&B::add>, kCommutative),
+                    zero_to_add),
       binary<Op::subtract, kNumbers>("subtract", "x - y.", call<&B::sub>),
-      binary<Op::multiply, kAnyType>("multiply", "x * y; on pred it is and.", call<&B::mul>, kCommutative),
+      with_identity(binary<Op::multiply, kAnyType>("multiply", "x * y; on pred it is and.", call<&B::mul>,
+                                                   kCommutative),
+                    one),
       binary<Op::divide, kNumbers>("divide", "x / y; integers truncate, by zero they give all ones.",
                                    call<&B::div>),
       binary<Op::remainder, kReals>(
           "remainder", "What truncating division leaves, with the sign of x; by zero x.", call<&B::rem>),
-      binary<Op::maximum, kAnyType>("maximum",
-                                    "The larger one; NaN wins; complex numbers compare lexicographically.",
-                                    call<&B::max>, kCommutative),
-      binary<Op::minimum, kAnyType>("minimum",
-                                    "The smaller one; NaN wins; complex numbers compare lexicographically.",
-                                    call<&B::min>, kCommutative),
+      with_identity(binary<Op::maximum, kAnyType>(
+                        "maximum", "The larger one; NaN wins; complex numbers compare lexicographically.",
+                        call<&B::max>, kCommutative),
+                    smallest),
+      with_identity(binary<Op::minimum, kAnyType>(
+                        "minimum", "The smaller one; NaN wins; complex numbers compare lexicographically.",
+                        call<&B::min>, kCommutative),
+                    largest),
       binary<Op::mulhi, kIntegers>("", "The high half of the product of double width.", call<&B::mulhi>,
                                    kCommutative),
       binary<Op::power, kNumbers>("power", "x to the power y.", call<&B::pow>, kExpensive),
       binary<Op::atan2, kFloatType>("atan2", "The angle of the point (y, x) = operands 0 and 1.",
                                     call<&B::atan2>, kExpensive),
-      binary<Op::and_, kIntegralType>("and", "Bitwise and.", call<&B::bit_and>, kCommutative),
-      binary<Op::or_, kIntegralType>("or", "Bitwise or.", call<&B::bit_or>, kCommutative),
-      binary<Op::xor_, kIntegralType>("xor", "Bitwise exclusive or.", call<&B::bit_xor>, kCommutative),
+      with_identity(binary<Op::and_, kIntegralType>("and", "Bitwise and.", call<&B::bit_and>, kCommutative),
+                    all_ones),
+      with_identity(binary<Op::or_, kIntegralType>("or", "Bitwise or.", call<&B::bit_or>, kCommutative),
+                    zero),
+      with_identity(
+          binary<Op::xor_, kIntegralType>("xor", "Bitwise exclusive or.", call<&B::bit_xor>, kCommutative),
+          zero),
       binary<Op::shift_left, kIntegers>(
           "shift_left", "x shifted up by y bits; 0 when y is not below the width.", call<&B::shl>),
       binary<Op::shift_right_logical, kIntegers>(

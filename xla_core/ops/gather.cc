@@ -138,6 +138,7 @@ std::vector<OpDef> gather_rows() {
       {.op = Op::gather,
        .stablehlo = "gather",
        .arity = 2,
+       .traits = kExpensive,
        .attrs = {Attr::offset_dims, Attr::collapsed_slice_dims, Attr::start_index_map, Attr::index_vector_dim,
                  Attr::slice_sizes},
        .optional = {Attr::operand_batching_dims, Attr::start_indices_batching_dims, Attr::indices_are_sorted,
@@ -145,7 +146,12 @@ std::vector<OpDef> gather_rows() {
        .doc = "Collects slices of operand 0 at the positions in operand 1, clamped to lie inside.",
        .infer = gather_shape,
        .meaning = Meaning::kIndex,
-       .element = gather_element},
+       .element = gather_element,
+       .reads =
+           [](const OpContext& c, int operand) {
+             return operand == 1 ? static_cast<double>(c.attrs.ints(Attr::start_index_map).size()) : 1.0;
+           },
+       .bytes_read = read_as_much_as_given},
   };
 }
 

@@ -41,11 +41,16 @@ enum Trait : uint32_t {
   kNeedsShape = 1u << 6,  // the text must state the shape; it cannot be inferred
   kCallsEmbedded =
       1u << 7,  // callees are scalar bodies (map, reduce, sort, scatter, fusion): they do not allocate
-  kCallsControl = 1u << 8,  // callees are control flow (call, while, conditional, async-start)
-  kExpensive = 1u << 9,   // never duplicate in fusion (contractions, transcendental-heavy, reductions, sorts)
-  kCannotRun = 1u << 10,  // parses, prints and verifies, but reports `unsupported` when it must run
-  kRenames = 1u << 11,    // the result is the operands' memory under another name, or a tuple of such
+  kCallsControl = 1u << 8,      // callees are control flow (call, while, conditional, async-start)
+  kExpensive = 1u << 9,         // an element of it costs more to compute again than to load
+  kCannotRun = 1u << 10,        // parses, prints and verifies, but reports `unsupported` when it must run
+  kRenames = 1u << 11,          // the result is the operands' memory under another name, or a tuple of such
   kGlobalDeviceIds = 1u << 12,  // replica_groups may count all devices (use_global_device_ids)
+  kNoTraffic = 1u << 13,        // what it gives is there already: nothing is read or written for it
+  kFree = 1u << 14,             // an element of it again is an index computation at most
+  kPiecewise = 1u << 15,        // the result is cut into parts, each of one operand's elements
+  kOverwrites = 1u << 16,       // operand 0 with a part of it overwritten
+  kMapsCallee = 1u << 17,       // result element i is its callee's of the operands' elements i
 };
 
 // The one meaning of a row.
@@ -78,11 +83,24 @@ struct OpDef {
   // kFactors: dims by letter, operands then result; `.` combiner noted in the doc. Dots and convolutions
   // derive theirs from attributes.
   std::string_view factors = {};
-  // Floating point operations per result element when the recipe does not tell (kFactors, kSpecial); 0
-  // otherwise. May be nullptr.
+  // kScalar, of two operands in any grouping: the e with op(e, x) = x, but for the sign of zeros; an invalid
+  // value when the type has none. nullptr: not to be reduced with.
+  Val (*identity)(TapeBuilder&, DType) = nullptr;
+
+  // What the recipe does not tell of the costs; each may be nullptr.
+  // Floating point operations per result element (kFactors, kSpecial); nullptr: none.
   double (*flops)(const OpContext&, const Shape& result) = nullptr;
+  // How often the callees run, of rows that call scalar bodies; nullptr: not known, counted as never.
+  double (*body_runs)(const OpContext&, const Shape& result) = nullptr;
+  // Elements of an operand that one element of the result is made of; nullptr: one.
+  double (*reads)(const OpContext&, int operand) = nullptr;
+  // Bytes of memory read of an operand and written of the result; nullptr: all of them.
+  double (*bytes_read)(const OpContext&, int operand, const Shape& result) = nullptr;
+  double (*bytes_written)(const OpContext&, const Shape& result) = nullptr;
 
   bool has(Trait t) const { return traits & t; }
+  // Result element i depends on the operands' elements i only.
+  bool is_pointwise() const { return traits & (kElementwise | kMapsCallee); }
 };
 
 const OpDef& def(Op op);

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "xla_core/ops/op.h"
+#include "xla_core/ops/tiny_evaluator.h"
 
 namespace armillary {
 namespace {
@@ -56,6 +57,52 @@ TEST(OpTable, commutative_rows_take_two_operands) {
     }
   EXPECT_EQ(names, (std::set<std::string_view>{"add", "multiply", "mulhi", "maximum", "minimum", "and", "or",
                                                "xor"}));
+}
+
+TEST(OpTable, what_may_be_reduced_with_has_an_identity) {
+  std::set<std::string_view> names;
+  for (const OpDef& row : all_ops())
+    if (row.identity != nullptr) {
+      EXPECT_TRUE(row.has(kCommutative) && row.has(kElementwise)) << row.name;
+      names.insert(row.name);
+    }
+  EXPECT_EQ(names, (std::set<std::string_view>{"add", "multiply", "maximum", "minimum", "and", "or", "xor"}));
+}
+
+bool takes(const OpDef& row, DType d) {
+  const Shape scalar = Shape::scalar(d), *operands[] = {&scalar, &scalar};
+  const Attrs none;
+  try {
+    row.infer({operands, none, {}});
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+TEST(OpTable, an_identity_changes_nothing) {
+  const Attrs none;
+  for (const OpDef& row : all_ops())
+    for (DType d : {DType::kPred, DType::kS8, DType::kU8, DType::kS32, DType::kU64, DType::kF32, DType::kF64})
+      for (double value : {0.0, 1.0}) {
+        if (row.identity == nullptr || !takes(row, d)) continue;
+        Tape tape;
+        TapeBuilder b(tape);
+        const Val x = b.constant(d, value);
+        const std::vector<Val> both = {row.identity(b, d), x};
+        const Val y = row.scalar(b, both, {{}, none, {}}, d);
+        const std::vector<TinyEvaluator::Bits> bits = TinyEvaluator().run(tape);
+        EXPECT_EQ(bits[y.re], bits[x.re]) << row.name << " " << to_string(d) << " " << value;
+      }
+}
+
+TEST(OpTable, costs_are_said_once) {
+  for (const OpDef& row : all_ops()) {
+    EXPECT_FALSE(row.has(kFree) && row.has(kExpensive)) << row.name;
+    EXPECT_TRUE(row.body_runs == nullptr || (row.has(kCallsEmbedded) && row.flops == nullptr)) << row.name;
+    EXPECT_TRUE(row.bytes_written == nullptr || row.has(kOverwrites)) << row.name;
+    EXPECT_FALSE(row.has(kRenames) && row.has(kNoTraffic)) << row.name;
+  }
 }
 
 TEST(OpTable, fixed_arities_are_those_of_hlo) {

@@ -72,16 +72,29 @@ int fold_parameter(const OpContext& c, int operand) {
   return operand < n ? n + operand : operand - n;
 }
 
-double reduce_flops(const OpContext& c, const Shape&) {
+bool is_initial(const OpContext& c, int operand) {
+  return operand >= static_cast<int>(c.operands.size() / 2);
+}
+
+double reduce_reads(const OpContext& c, int operand) {
   double terms = 1;
-  for (int64_t d : c.attrs.ints(Attr::dimensions)) terms *= static_cast<double>(c.operand(0).dims[d]);
+  if (is_initial(c, operand)) return terms;
+  for (int64_t d : c.attrs.ints(Attr::dimensions)) terms *= static_cast<double>(c.operand(operand).dims[d]);
   return terms;
 }
 
-double window_flops(const OpContext& c, const Shape&) {
+double window_reads(const OpContext& c, int operand) {
   double terms = 1;
+  if (is_initial(c, operand)) return terms;
   for (const WindowDim& w : c.attrs.window().dims) terms *= static_cast<double>(w.size);
   return terms;
+}
+
+// n elements are folded by n - 1 calls: the initial value costs none.
+template <double (*kReads)(const OpContext&, int)>
+double folds(const OpContext& c, const Shape& result) {
+  const Shape& one = result.is_tuple() ? result.tuple[0] : result;
+  return static_cast<double>(one.num_elements()) * std::max(0.0, kReads(c, 0) - 1);
 }
 
 }  // namespace
@@ -99,7 +112,8 @@ std::vector<OpDef> reduction_rows() {
        .parameter_of = fold_parameter,
        .meaning = Meaning::kFactors,
        .factors = "ik,->i",
-       .flops = reduce_flops},
+       .body_runs = folds<reduce_reads>,
+       .reads = reduce_reads},
   };
 }
 
@@ -117,7 +131,8 @@ std::vector<OpDef> window_rows() {
        .parameter_of = fold_parameter,
        .meaning = Meaning::kFactors,
        .factors = "sw,->s",
-       .flops = window_flops},
+       .body_runs = folds<window_reads>,
+       .reads = window_reads},
   };
 }
 

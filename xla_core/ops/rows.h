@@ -2,6 +2,8 @@
 // it.
 #pragma once
 
+#include <algorithm>
+
 #include "xla_core/ops/checks.h"
 
 namespace armillary {
@@ -39,6 +41,12 @@ Val call_unary(TapeBuilder& b, Xs x, const OpContext&, DType) {
 template <auto kMethod>
 Val call_binary(TapeBuilder& b, Xs x, const OpContext&, DType) {
   return (b.*kMethod)(x[0], x[1]);
+}
+
+// Traffic of ops that look at a part of operand 0, as large as the result.
+inline double read_as_much_as_given(const OpContext& c, int operand, const Shape& result) {
+  const double all = static_cast<double>(c.operand(operand).byte_size());
+  return operand == 0 ? std::min(all, static_cast<double>(result.byte_size())) : all;
 }
 
 // Inference of elementwise ops: every operand has the dims and dtype of the first, taken from kTypes; the

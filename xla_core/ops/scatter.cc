@@ -136,7 +136,26 @@ void select_and_scatter_check(const OpContext& c) {
   need_callee(Op::select_and_scatter, c, 1, {scalar, scalar}, &scalar);
 }
 
-double one_per_element(const OpContext&, const Shape&) { return 1; }
+// Of each array what the updates cover: the rest stays as it is.
+double scatter_bytes_read(const OpContext& c, int operand, const Shape&) {
+  const double all = static_cast<double>(c.operand(operand).byte_size());
+  const double updates = static_cast<double>(c.operands.back()->byte_size());
+  return operand == 0 ? std::min(all, updates) : all;
+}
+
+double scatter_bytes_written(const OpContext& c, const Shape&) {
+  return static_cast<double>(c.operands.back()->byte_size());
+}
+
+double scatter_runs(const OpContext& c, const Shape&) {
+  return static_cast<double>(c.operands.back()->num_elements());
+}
+
+double select_and_scatter_runs(const OpContext& c, const Shape&) {
+  double taps = 1;
+  for (const WindowDim& w : c.attrs.window().dims) taps *= static_cast<double>(w.size);
+  return taps * static_cast<double>(c.operand(1).num_elements());
+}
 
 }  // namespace
 
@@ -145,7 +164,7 @@ std::vector<OpDef> scatter_rows() {
       {.op = Op::scatter,
        .stablehlo = "scatter",
        .arity = kVariadic,
-       .traits = kCallsEmbedded | kExpensive,
+       .traits = kCallsEmbedded | kExpensive | kOverwrites,
        .attrs = {Attr::update_window_dims, Attr::inserted_window_dims, Attr::scatter_dims_to_operand_dims,
                  Attr::index_vector_dim, Attr::to_apply},
        .optional = {Attr::input_batching_dims, Attr::scatter_indices_batching_dims, Attr::indices_are_sorted,
@@ -155,7 +174,9 @@ std::vector<OpDef> scatter_rows() {
        .infer = scatter_shape,
        .check = scatter_check,
        .parameter_of = scatter_parameter,
-       .flops = one_per_element},
+       .body_runs = scatter_runs,
+       .bytes_read = scatter_bytes_read,
+       .bytes_written = scatter_bytes_written},
       {.op = Op::select_and_scatter,
        .stablehlo = "select_and_scatter",
        .arity = 3,
@@ -166,7 +187,7 @@ std::vector<OpDef> scatter_rows() {
               "is operand 2.",
        .infer = select_and_scatter_shape,
        .check = select_and_scatter_check,
-       .flops = one_per_element},
+       .body_runs = select_and_scatter_runs},
   };
 }
 

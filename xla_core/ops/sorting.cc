@@ -39,8 +39,9 @@ void sort_check(const OpContext& c) {
 }
 
 double comparisons(const OpContext& c, const Shape&) {
-  const int64_t length = c.operand(0).dims[sort_dimension(c)];
-  return length > 1 ? std::log2(static_cast<double>(length)) : 0;
+  const Shape& x = c.operand(0);
+  const double length = static_cast<double>(x.dims[sort_dimension(c)]);
+  return length > 1 ? static_cast<double>(x.num_elements()) * std::log2(length) : 0;
 }
 
 Shape topk_shape(const OpContext& c) {
@@ -89,7 +90,7 @@ std::vector<OpDef> sorting_rows() {
        .doc = "Sorts along one dimension by a comparator that sees all operands.",
        .infer = sort_shape,
        .check = sort_check,
-       .flops = comparisons},
+       .body_runs = comparisons},
       {.op = Op::topk,
        .arity = 1,
        .traits = kExpensive,

@@ -35,13 +35,12 @@ int64_t operand_bytes(const Instruction& i) {
 
 // Scalar operations of an evaluation, roughly.
 double work_of(const Instruction& i) {
-  double elements = static_cast<double>(i.shape().num_elements());
-  double each = 1;
-  if (i.def().flops) {
-    Instruction::ContextStorage storage = i.context_storage();
-    each += i.def().flops(storage.context(i.attrs(), &i.shape()), i.shape());
-  }
-  double work = elements * each;
+  const double elements = static_cast<double>(i.shape().num_elements());
+  const auto storage = i.context_storage();
+  const OpContext context = storage.context(i.attrs(), &i.shape());
+  double work = elements;
+  if (i.def().flops) work += elements * i.def().flops(context, i.shape());
+  if (i.def().body_runs) work += i.def().body_runs(context, i.shape());
   for (const Instruction* o : i.operands()) work += static_cast<double>(o->shape().num_elements());
   return work;
 }

@@ -16,20 +16,9 @@ bool is_movable(const Instruction& i) {
          !i.has(kAsyncDone) && i.shape().is_array() && i.control_predecessors().empty();
 }
 
-// Cheaper to say again than to carry.
+// Cheaper to say again than to carry; but what is transposed is better read in order.
 bool is_free(const Instruction& i) {
-  switch (i.op()) {
-    case Op::constant:
-    case Op::iota:
-    case Op::broadcast:
-    case Op::reshape:
-    case Op::bitcast:
-    case Op::slice:
-    case Op::reverse:
-      return true;
-    default:
-      return i.has(kElementwise) && !i.has(kExpensive);
-  }
+  return i.has(kFree) ? !i.is(Op::transpose) : i.has(kElementwise) && !i.has(kExpensive);
 }
 
 bool shrinks(const Instruction& i) {
