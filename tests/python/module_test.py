@@ -112,6 +112,8 @@ def test_the_tables_are_told() -> None:
 def test_a_wrong_flag_names_the_nearest() -> None:
     with pytest.raises(arm.UserError, match="threads"):
         arm.set_flags("thread=3")
+    with pytest.raises(arm.UserError, match="vector_bits is `7`, but it must be 0, 128, 256 or 512"):
+        arm.set_flags("vector_bits=7")
 
 
 @pytest.mark.parametrize("text", ["", "  \n", "\x00\xff HloModule", "HloModule"])

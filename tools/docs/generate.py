@@ -72,12 +72,13 @@ def passes_page() -> str:
 
 def flags_page() -> str:
     rows = [
-        [code(flag["name"]), flag["type"], code(flag["default"]), flag["doc"]] for flag in _core.list_flags()
+        [code(flag["name"]), flag["type"], flag["values"], code(flag["default"]), flag["doc"]]
+        for flag in _core.list_flags()
     ]
     return (
         f"# Flags\n\n{NOTE}\nSet them in `ARMILLARY_FLAGS` (`threads=4,verify_each=true`), or from Python. Of `XLA_FLAGS`"
         " we read the dump switches,\n`--xla_disable_hlo_passes` and `--xla_force_host_platform_device_count`.\n\n"
-        + markdown_table(["flag", "type", "default", "what it does"], rows)
+        + markdown_table(["flag", "type", "values", "default", "what it does"], rows)
     )
 
 

@@ -1,14 +1,46 @@
 #include "xla_core/base/flags.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <limits>
 #include <optional>
+
+#include <fmt/ranges.h>
 
 #include "xla_core/base/error.h"
 #include "xla_core/base/text.h"
 
 namespace armillary {
 namespace {
+
+// The numbers that a flag takes: those listed, or those between two.
+struct Values {
+  int64_t least = std::numeric_limits<int64_t>::min();
+  int64_t most = std::numeric_limits<int64_t>::max();
+  std::vector<int64_t> listed = {};
+
+  bool hold(int64_t x) const {
+    return listed.empty() ? least <= x && x <= most
+                          : std::find(listed.begin(), listed.end(), x) != listed.end();
+  }
+};
+Values any() { return {}; }
+Values at_least(int64_t least) { return {.least = least}; }
+Values between(int64_t least, int64_t most) { return {.least = least, .most = most}; }
+template <class... Numbers>
+Values one_of(Numbers... listed) {
+  return {.listed = {listed...}};
+}
+
+std::string describe(const Values& values) {
+  const Values all;
+  if (values.listed.size() > 1)
+    return fmt::format("{} or {}", fmt::join(values.listed.begin(), values.listed.end() - 1, ", "),
+                       values.listed.back());
+  if (values.most != all.most) return fmt::format("{} to {}", values.least, values.most);
+  return values.least == all.least ? "" : fmt::format("at least {}", values.least);
+}
 
 constexpr std::string_view kSeparators = ", \t\n";
 
@@ -35,25 +67,27 @@ std::optional<int64_t> read_int(std::string_view text) {
   return value;
 }
 
-void assign(bool& flag, std::string_view name, std::string_view text) {
+void assign(bool& flag, std::string_view name, std::string_view text, const Values& = {}) {
   const auto value = read_bool(text);
   if (!value) throw user_error("flag {} is `{}`, but it is a switch: true or false", name, text);
   flag = *value;
 }
-void assign(int64_t& flag, std::string_view name, std::string_view text) {
+void assign(int64_t& flag, std::string_view name, std::string_view text, const Values& values) {
   const auto value = read_int(text);
   if (!value) throw user_error("flag {} is `{}`, but it needs a whole number", name, text);
+  if (!values.hold(*value))
+    throw user_error("flag {} is `{}`, but it must be {}", name, text, describe(values));
   flag = *value;
 }
-[[maybe_unused]] void assign(std::string& flag, std::string_view, std::string_view text) { flag = text; }
+void assign(std::string& flag, std::string_view, std::string_view text, const Values&) { flag = text; }
 
 std::string show(bool value) { return value ? "true" : "false"; }
 std::string show(int64_t value) { return std::to_string(value); }
-[[maybe_unused]] std::string show(const std::string& value) { return value; }
+std::string show(const std::string& value) { return value; }
 
 [[noreturn]] void unknown_flag(std::string_view name) {
   const std::vector<std::string_view> known = {
-#define ARM_FLAG(type, name, fallback, doc) #name,
+#define ARM_FLAG(type, name, fallback, values, doc) #name,
 #include "xla_core/base/flags.def"
 #undef ARM_FLAG
   };
@@ -63,8 +97,8 @@ std::string show(int64_t value) { return std::to_string(value); }
 }
 
 void assign_by_name(Flags& flags, std::string_view flag, std::string_view text) {
-#define ARM_FLAG(type, name, fallback, doc) \
-  if (flag == #name) return assign(flags.name, flag, text);
+#define ARM_FLAG(type, name, fallback, values, doc) \
+  if (flag == #name) return assign(flags.name, flag, text, values);
 #include "xla_core/base/flags.def"
 #undef ARM_FLAG
   unknown_flag(flag);
@@ -107,7 +141,8 @@ void set_flags(std::string_view text) {
 
 std::vector<FlagInfo> list_flags() {
   return {
-#define ARM_FLAG(type, name, fallback, doc) {#name, #type, #fallback, doc, show(flags().name)},
+#define ARM_FLAG(type, name, fallback, values, doc) \
+  {#name, #type, #fallback, doc, describe(values), show(flags().name)},
 #include "xla_core/base/flags.def"
 #undef ARM_FLAG
   };
@@ -132,15 +167,13 @@ XlaFlags parse_xla_flags(std::string_view text) {
     if (name == "xla_dump_hlo_as_html") assign(flags.dump_html, name, value);
     if (name == "xla_dump_hlo_pass_re") flags.dump_pass_regex = value;
     if (name == "xla_dump_hlo_module_re") flags.dump_module_regex = value;
-    if (name == "xla_force_host_platform_device_count") assign(flags.host_device_count, name, value);
+    if (name == "xla_force_host_platform_device_count")
+      assign(flags.host_device_count, name, value, at_least(1));
     if (name == "xla_disable_hlo_passes")
       for (std::string_view pass : split(value, ",")) flags.disabled_passes.emplace_back(pass);
   }
   if (!flags.dump_to.empty() && !flags.dump_dot && !flags.dump_proto && !flags.dump_html)
     flags.dump_text = true;
-  if (flags.host_device_count < 1)
-    throw user_error("xla_force_host_platform_device_count is {}, but a host has a device",
-                     flags.host_device_count);
   return flags;
 }
 

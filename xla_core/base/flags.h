@@ -9,7 +9,7 @@
 namespace armillary {
 
 struct Flags {
-#define ARM_FLAG(type, name, fallback, doc) type name = fallback;
+#define ARM_FLAG(type, name, fallback, values, doc) type name = fallback;
 #include "xla_core/base/flags.def"
 #undef ARM_FLAG
 };
@@ -24,7 +24,8 @@ void set_flags(std::string_view text);
 
 struct FlagInfo {
   std::string_view name, type, fallback, doc;
-  std::string value;  // the one in force
+  std::string values;  // that it takes: "at least 0"; empty when any
+  std::string value;   // the one in force
 };
 std::vector<FlagInfo> list_flags();
 

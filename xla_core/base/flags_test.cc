@@ -43,6 +43,23 @@ TEST(Flags, a_wrong_value_says_what_is_needed_and_changes_nothing) {
             "flag verify_each is `2`, but it is a switch: true or false");
 }
 
+TEST(Flags, a_number_that_makes_no_sense_is_refused) {
+  EXPECT_EQ(message_of([] { set_flag("threads", "-5"); }), "flag threads is `-5`, but it must be at least 0");
+  EXPECT_EQ(message_of([] { set_flag("vector_bits", "7"); }),
+            "flag vector_bits is `7`, but it must be 0, 128, 256 or 512");
+  EXPECT_EQ(message_of([] { set_flag("devices", "2000000"); }),
+            "flag devices is `2000000`, but it must be 0 to 1048576");
+  EXPECT_EQ(message_of([] { parse_xla_flags("--xla_force_host_platform_device_count=0"); }),
+            "flag xla_force_host_platform_device_count is `0`, but it must be at least 1");
+  set_flag("pass_fuel", "-1");
+  EXPECT_EQ(flags().pass_fuel, -1);
+}
+
+TEST(Flags, defaults_are_among_the_values_they_take) {
+  for (const FlagInfo& flag : list_flags())
+    if (flag.type == "int64_t") set_flag(flag.name, flag.fallback);
+}
+
 TEST(Flags, the_list_shows_defaults_and_values) {
   set_flag("constant_folding_max_bytes", "42");
   bool seen = false;
@@ -50,6 +67,7 @@ TEST(Flags, the_list_shows_defaults_and_values) {
     if (flag.name == "constant_folding_max_bytes") {
       seen = true;
       EXPECT_EQ(flag.fallback, "1048576");
+      EXPECT_EQ(flag.values, "at least 0");
       EXPECT_EQ(flag.value, "42");
     }
   EXPECT_TRUE(seen);

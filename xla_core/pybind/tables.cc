@@ -66,7 +66,8 @@ py::list flag_rows() {
   py::list out;
   for (const FlagInfo& flag : list_flags())
     out.append(py::dict("name"_a = text(flag.name), "type"_a = text(flag.type),
-                        "default"_a = text(flag.fallback), "doc"_a = text(flag.doc), "value"_a = flag.value));
+                        "default"_a = text(flag.fallback), "doc"_a = text(flag.doc), "values"_a = flag.values,
+                        "value"_a = flag.value));
   return out;
 }
 
@@ -87,7 +88,8 @@ void bind_tables(py::module_& m) {
   m.def("list_passes", list_passes, "The pass registry: name, doc.");
   m.def("list_targets", list_targets,
         "What can be compiled for: name, doc, unavailable (why not, or empty).");
-  m.def("list_flags", flag_rows, "The flags: name, type, default, doc, value.");
+  m.def("list_flags", flag_rows,
+        "The flags: name, type, default, doc, values (that it takes; empty: any), value.");
   m.def("get_flag", get_flag, "name"_a, "The value in force, as text.");
   m.def(
       "set_flag", [](const std::string& name, const std::string& value) { set_flag(name, value); }, "name"_a,
