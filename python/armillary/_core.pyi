@@ -350,7 +350,7 @@ def hbm_report(executable: Executable, pod: Pod) -> dict:
     """
 def list_flags() -> list:
     """
-    The flags: name, type, default, doc, value.
+    The flags: name, type, default, doc, values (that it takes; empty: any), value.
     """
 def list_ops() -> list:
     """

@@ -282,7 +282,9 @@ def ops(
 @app.command(rich_help_panel="Tables")
 def flags() -> None:
     """Lists the flags that ARMILLARY_FLAGS may set: ARMILLARY_FLAGS="threads=4,verify_each=true"."""
-    rows = [[f["name"], f["type"], f["values"], f["default"], f["value"], f["doc"]] for f in _core.list_flags()]
+    rows = [
+        [f["name"], f["type"], f["values"], f["default"], f["value"], f["doc"]] for f in _core.list_flags()
+    ]
     _print_table(["flag", "type", "values", "default", "now", "what it does"], rows)
 
 
