@@ -1,6 +1,7 @@
 """What people write in JAX, on our devices."""
 
 import threading
+from collections.abc import Callable
 
 import jax
 import jax.export
@@ -109,3 +110,12 @@ def test_an_array_cannot_be_given_away_and_kept() -> None:
     x = jnp.ones(4)
     with pytest.raises(RuntimeError, match="donated and also"):
         jax.jit(lambda a, b: a + b, donate_argnums=0)(x, x)
+
+
+@pytest.mark.parametrize("f", [jnp.cosh, jnp.sinh])
+def test_hyperbolic_functions_are_one_op_each(f: Callable[[jax.Array], jax.Array]) -> None:
+    z = jnp.array([complex(np.inf, np.inf), complex(1e-20, 1e-20), complex(30, 1)], jnp.complex64)
+    assert "log" not in jax.jit(f).lower(z).compile().as_text()
+    result = np.asarray(jax.jit(f)(z))
+    assert np.isnan(result[0].real) and np.isnan(result[0].imag)
+    assert np.allclose(result[1:], getattr(np, f.__name__)(np.asarray(z)[1:]), rtol=1e-6)

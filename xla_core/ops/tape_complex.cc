@@ -213,12 +213,14 @@ Parts exponential(Parts z) {
 
 Val complex_exp(TapeBuilder& b, Val x) { return from_parts(exponential(parts_of(b, x)), x.dtype); }
 
-// e^x cos y - 1 = expm1(x) cos y - 2 sin^2(y / 2).
+// e^x cos y - 1 = expm1(x) cos y - 2 sin^2(y / 2). Without a direction, infinity has no limit.
 Val complex_expm1(TapeBuilder& b, Val x) {
   const Parts z = parts_of(b, x), e = exponential(z);
   const Real half = sin(0.5 * z.im);
-  const Real near = expm1(z.re) * cos(z.im) - 2.0 * half * half;
-  return from_parts(z.with(pick(abs(z.re) < 100.0, near, e.re - 1.0), e.im), x.dtype);
+  const Real near = expm1(z.re) * cos(z.im) - 2.0 * half * half, nan = z.im - z.im;
+  const Truth lost = is_infinite(z.re) & !is_finite(z.im);
+  const Real re = pick(abs(z.re) < 100.0, near, e.re - 1.0);
+  return from_parts(z.with(pick(lost, nan, re), pick(lost, nan, e.im)), x.dtype);
 }
 
 Val complex_log(TapeBuilder& b, Val x) {

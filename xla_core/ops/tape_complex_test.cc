@@ -175,6 +175,22 @@ TEST(ComplexTape, edge_values_are_those_of_the_c_library) {
   EXPECT_TRUE(std::isfinite(call(DType::kC128, &TapeBuilder::sqrt, {1.7e308, 1.7e308}).real()));
 }
 
+// Where XLA's expansions leave no number, neither do we, though C would give some of them a part.
+TEST(ComplexTape, infinity_without_a_direction_is_no_number) {
+  for (DType d : {DType::kC64, DType::kC128})
+    for (double im : {kInf, -kInf, kNan}) {
+      auto expect_lost = [&](Unary f, std::complex<double> z) {
+        EXPECT_TRUE(std::isnan(call(d, f, z).real()) && std::isnan(call(d, f, z).imag())) << z;
+      };
+      for (double re : {kInf, -kInf})
+        for (Unary f : {&TapeBuilder::expm1, &TapeBuilder::cosh, &TapeBuilder::sinh})
+          expect_lost(f, {re, im});
+      expect_lost(&TapeBuilder::tanh, {-1e30, im});
+      expect_lost(&TapeBuilder::tan, {im, 1e30});
+      EXPECT_EQ(call(d, &TapeBuilder::tanh, {-kInf, im}).real(), -1);
+    }
+}
+
 TEST(ComplexTape, powers_know_zero_and_agree_with_the_c_library) {
   for (DType d : {DType::kC64, DType::kC128}) {
     EXPECT_EQ(call(d, &TapeBuilder::pow, {0, 0}, {0, 0}), (std::complex<double>(1, 0)));

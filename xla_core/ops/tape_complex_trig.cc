@@ -35,11 +35,12 @@ Parts cosine(Parts z) {
   return z.with(re * h.rest, product_with_zero(im, h.rest));
 }
 
-// With t = tan y and s = sinh x: ((1 + t^2) cosh x s, t) / (1 + (1 + t^2) s^2); far out the real part is +-1.
+// With t = tan y and s = sinh x: ((1 + t^2) cosh x s, t) / (1 + (1 + t^2) s^2); far out the real part is +-1,
+// if y is finite or x is not.
 Parts hyperbolic_tangent(Parts z) {
   const Real t = tan(z.im), s = sinh(z.re), beta = 1.0 + t * t;
   const Real below = 1.0 + beta * s * s;
-  const Truth far = abs(z.re) > 22.0, infinite = abs(z.re) == kInfinity;
+  const Truth infinite = abs(z.re) == kInfinity, far = infinite | ((abs(z.re) > 22.0) & is_finite(z.im));
   const Real far_im = 4.0 * sin(z.im) * cos(z.im) * exp(-2.0 * abs(z.re));
   const Real re = pick(far, copysign(1.0, z.re), beta * cosh(z.re) * s / below);
   return z.with(re, pick(far, pick(infinite, copysign(0.0, z.im), far_im), t / below));

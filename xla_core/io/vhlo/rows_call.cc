@@ -67,8 +67,8 @@ constexpr HighLevel kHighLevel[] = {
     {"", "mhlo.asin", unary<Op::asin>},
     {"", "mhlo.asinh", unary<Op::asinh>},
     {"", "mhlo.atanh", unary<Op::atanh>},
-    {"", "mhlo.cosh", unary<Op::cosh>},
-    {"", "mhlo.sinh", unary<Op::sinh>},
+    {"chlo.cosh", "mhlo.cosh", unary<Op::cosh>},
+    {"chlo.sinh", "mhlo.sinh", unary<Op::sinh>},
     {"", "mhlo.tan", unary<Op::tan>},
 };
 
