@@ -1,9 +1,13 @@
 """Compiled programs as JAX looks at them: text, costs, bytes, errors."""
 
+import os
+import signal
+import warnings
 from pathlib import Path
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import pytest
 from jax.experimental import serialize_executable
 
@@ -24,6 +28,21 @@ def test_text_and_costs(compiled: jax.stages.Compiled) -> None:
     assert (compiled.as_text() or "").startswith("HloModule jit_square")
     assert compiled.cost_analysis()["flops"] == 2 * 8**3
     assert compiled.memory_analysis().argument_size_in_bytes == 8 * 8 * 4
+
+
+def test_a_forked_child_computes_on() -> None:
+    """As PyTorch's and multiprocessing's workers do with functions that are compiled; new ones JAX cannot compile there."""
+    x = np.ones((700, 700), np.float32)
+    f = jax.jit(lambda x: jnp.sin(x @ x).sum())
+    want = float(f(x))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # JAX's own, about threads
+        child = os.fork()
+    if child == 0:
+        signal.alarm(60)
+        os._exit(0 if float(f(x)) == want else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    assert float(f(x)) == want
 
 
 def test_an_executable_survives_as_bytes(compiled: jax.stages.Compiled) -> None:

@@ -1,8 +1,41 @@
 #include "xla_core/pjrt/queue.h"
 
+#include <pthread.h>
+
+#include <new>
+#include <set>
+
 namespace armillary::pjrt {
 
+// All of the process, for fork().
+struct Queues {
+  std::mutex mutex;
+  std::set<Queue*> all;
+
+  static Queues& get() {
+    static Queues* const queues = [] {
+      auto* q = new Queues;
+      pthread_atfork([] { get().mutex.lock(); }, [] { get().mutex.unlock(); },
+                     [] {
+                       get().mutex.unlock();
+                       for (Queue* queue : get().all) queue->start_afresh();
+                     });
+      return q;
+    }();
+    return *queues;
+  }
+};
+
+Queue::Queue() {
+  std::lock_guard lock(Queues::get().mutex);
+  Queues::get().all.insert(this);
+}
+
 Queue::~Queue() {
+  {
+    std::lock_guard lock(Queues::get().mutex);
+    Queues::get().all.erase(this);
+  }
   {
     std::lock_guard lock(mutex_);
     closed_ = true;
@@ -24,6 +57,15 @@ void Queue::push(Task task) {
 void Queue::drain() {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return is_idle(); });
+}
+
+// What is gone with the parent's threads may be locked or waited for: it is not destroyed, only left behind.
+void Queue::start_afresh() {
+  new (&mutex_) std::mutex;
+  new (&changed_) std::condition_variable;
+  new (&tasks_) std::deque<Task>;
+  new (&thread_) std::thread;
+  pending_ = 0;
 }
 
 void Queue::serve() {
