@@ -14,6 +14,24 @@ namespace {
 constexpr int64_t kChunk = 4096;  // elements folded at a time: accumulator and operand stay in the L1 cache
 
 bool is_narrow(DType dtype) { return is_float(dtype) && byte_size(dtype) < byte_size(DType::kF32); }
+// Elements of a byte each, of which only some bits count.
+bool is_sub_byte(DType dtype) { return is_integer(dtype) && bit_width(dtype) < 8; }
+
+DType folded_type(const CollectiveSpec& spec, DType dtype) {
+  if (is_narrow(dtype)) return DType::kF32;
+  if (!is_sub_byte(dtype) || spec.combine == Combiner::kFunction) return dtype;
+  return is_signed(dtype) ? DType::kS8 : DType::kU8;
+}
+
+// The value that is left of a byte in the bits that count.
+void wrap(DType dtype, std::byte* values, int64_t n) {
+  const int spare = 8 - bit_width(dtype);
+  for (int64_t k = 0; k < n; ++k) {
+    const auto up = static_cast<uint8_t>(std::to_integer<uint8_t>(values[k]) << spare);
+    values[k] = is_signed(dtype) ? static_cast<std::byte>(static_cast<int8_t>(up) >> spare)
+                                 : static_cast<std::byte>(up >> spare);
+  }
+}
 
 // Folds arrays of one dtype, element by element.
 class Fold {
@@ -21,7 +39,7 @@ class Fold {
   Fold(const CollectiveSpec& spec, DType dtype)
       : spec_(spec),
         dtype_(dtype),
-        folded_(is_narrow(dtype) ? DType::kF32 : dtype),
+        folded_(folded_type(spec, dtype)),
         run_(combine_of(spec.combine, folded_).run) {}
 
   bool possible() const {
@@ -37,9 +55,12 @@ class Fold {
 
  private:
   void fold_chunk(std::span<const std::byte* const> inputs, int64_t at, int64_t n, std::byte* out) {
-    if (folded_ == dtype_) {
+    if (folded_ == dtype_ || is_sub_byte(dtype_)) {
       std::memmove(out, inputs[0] + at, static_cast<size_t>(n * byte_size(dtype_)));
-      for (const std::byte* in : inputs.subspan(1)) combine(out, in + at, n);
+      for (const std::byte* in : inputs.subspan(1)) {
+        combine(out, in + at, n);
+        if (is_sub_byte(dtype_)) wrap(dtype_, out, n);
+      }
       return;
     }
     accumulator_.resize(kChunk);
