@@ -6,12 +6,15 @@ usage: bazel run //tools/jax_conformance:run -- --suite JAX_CHECKOUT lax_test ra
 JAX_CHECKOUT is the source tree of the installed JAX (tag jax-v0.10.2); its tests are not part of this repository. Each file
 runs in a process of its own; one that dies or says nothing for `--patience` seconds costs the test it was at, and goes on
 with the next one. Printed: a row for each file with the tests passed by both, by XLA only, by Armillary only, skipped,
-crashed, hung, and the seconds each took; then every test that only XLA passes, with the last line of its failure.
+crashed, hung, and the seconds each took; then every test that only XLA passes, with the last line of its failure: first the
+new ones, then, with the reason, those of tests/jax/known_gaps.md. Exit status 1 says that there are new ones.
 """
 
 import argparse
+import fnmatch
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -24,6 +27,7 @@ from rich.console import Console
 from rich.table import Table
 
 HERE = Path(__file__).resolve().parent
+KNOWN = HERE.parent.parent / "tests/jax/known_gaps.md"
 OURS, PEER = "armillary", "cpu"
 
 
@@ -114,7 +118,39 @@ def run_file(name: str, platform: str, options: argparse.Namespace) -> Outcome:
     return outcome
 
 
-def report(console: Console, outcomes: dict[str, dict[str, Outcome]]) -> None:
+def known_gaps(table: str) -> dict[str, list[tuple[str, str]]]:
+    """By file, the patterns and reasons of the table's rows: | file | `test`, `test_{a,b}_*` | XLA | why |."""
+    gaps: dict[str, list[tuple[str, str]]] = {}
+    for line in table.splitlines():
+        cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
+        if len(cells) != 4:
+            continue
+        for text in re.findall("`([^`]+)`", cells[1]):
+            for pattern in alternatives(text):
+                gaps.setdefault(cells[0], []).append((pattern, cells[3]))
+    return gaps
+
+
+def alternatives(text: str) -> list[str]:
+    """`a_{b,c}` is `a_b` and `a_c`."""
+    found = re.search(r"\{([^{}]*)\}", text)
+    if not found:
+        return [text]
+    before, after = text[: found.start()], text[found.end() :]
+    return [full for part in found[1].split(",") for full in alternatives(before + part + after)]
+
+
+def why_known(gaps: dict[str, list[tuple[str, str]]], file: str, test: str) -> str | None:
+    """The reason that stands in the table. A pattern may leave out the class and what parameterization adds."""
+    name = test.split("::", 1)[-1].replace("::", ".")
+    for pattern, reason in gaps.get(file, []):
+        if any(fnmatch.fnmatchcase(n, pattern) for n in (name, name.split(".", 1)[-1])):
+            return reason
+    return None
+
+
+def report(console: Console, outcomes: dict[str, dict[str, Outcome]]) -> int:
+    """Prints it. Returns how many tests fail that are not known to."""
     table = Table(title="JAX's tests", show_footer=False)
     for column in (
         "file",
@@ -137,14 +173,23 @@ def report(console: Console, outcomes: dict[str, dict[str, Outcome]]) -> None:
         cells += [ours.count("crashed"), ours.count("hung"), f"{ours.seconds:.0f}", f"{peer.seconds:.0f}"]
         table.add_row(name, *map(str, cells))
     console.print(table)
+    gaps = known_gaps(KNOWN.read_text()) if KNOWN.exists() else {}
+    new: list[str] = []
+    known: list[str] = []
     for name, by_platform in outcomes.items():
         ours, peer = by_platform.get(OURS, Outcome()), by_platform.get(PEER)
         for test, (outcome, why) in ours.results.items():
             if outcome in ("passed", "skipped") or (peer and test not in peer.passed()):
                 continue
+            line = f"{name}: {test.split('::', 1)[-1]}: {outcome}: "
+            reason = why_known(gaps, name, test)
+            new.append(line + why) if reason is None else known.append(line + reason)
+    for title, lines in (("new", new), ("known", known)):
+        if lines:
             console.print(
-                f"{name}: {test.split('::', 1)[-1]}: {outcome}: {why}", markup=False, soft_wrap=True
+                f"{title}:", *(f"  {line}" for line in lines), sep="\n", markup=False, soft_wrap=True
             )
+    return len(new)
 
 
 def main() -> None:
@@ -167,10 +212,10 @@ def main() -> None:
             raise SystemExit(f"there is no tests/{name}.py in {options.suite}")
         for platform in options.on.split(","):
             outcomes.setdefault(name, {})[platform] = run_file(name, platform, options)
-    report(console, outcomes)
     if options.json:
         plain = {n: {p: o.results for p, o in by.items()} for n, by in outcomes.items()}
         options.json.write_text(json.dumps(plain, indent=1))
+    sys.exit(1 if report(console, outcomes) else 0)
 
 
 if __name__ == "__main__":
