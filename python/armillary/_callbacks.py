@@ -1,11 +1,14 @@
 """Python functions that running programs call, by a number that stands in the program."""
 
+import contextlib
 import secrets
 import threading
 import traceback
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
+
+import numpy as np
 
 from armillary._errors import user_error
 
@@ -13,6 +16,7 @@ _lock = threading.Lock()
 _functions: "weakref.WeakValueDictionary[int, Callback]" = weakref.WeakValueDictionary()
 # A program from the compilation cache of another process must not find a function of this one.
 _next = secrets.randbits(60)
+_lowered = threading.local()
 
 
 class Callback:
@@ -34,12 +38,24 @@ class Callback:
             return f"error in a callback: {traceback.format_exc()}", ()
 
 
+@contextlib.contextmanager
+def numbered_in(lowered: Any) -> Iterator[None]:
+    """What JAX has lowered for another platform numbers its functions by their places in a list of its own."""
+    listed = getattr(getattr(lowered, "_lowering", None), "compile_args", {}).get("host_callbacks", ())
+    _lowered.functions = [Callback(function) for function in listed]
+    try:
+        yield
+    finally:
+        _lowered.functions = []
+
+
 def find(index: int) -> Callback:
     """Asked once, by the program that is compiled."""
-    callback = _functions.get(index)
+    listed = getattr(_lowered, "functions", [])
+    callback = listed[index] if index < len(listed) else _functions.get(index)
     if callback is None:
         raise user_error(
-            "a Python function that this process does not hold; callbacks work under JAX_PLATFORMS=armillary"
+            "a Python function that this process does not hold: the program comes from a file or another process"
         )
     return callback
 
@@ -54,14 +70,74 @@ def inspect_sharding(config: str, sharding: bytes) -> str | None:
     return error
 
 
-def find_ffi_handler(target: str) -> dict[str, Any] | None:
-    """Capsules by stage, of a handler that JAX's users registered for the cpu; None when there is none."""
+class Buffer:
+    """An argument or a result of jax.experimental.buffer_callback, in the host's memory."""
+
+    def __init__(self, array: Any, writeable: bool):
+        array.flags.writeable = writeable
+        self._array = array
+        self.shape, self.dtype, self.ndim, self.writeable = array.shape, array.dtype, array.ndim, writeable
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return self._array if dtype is None and not copy else np.array(self._array, dtype)
+
+    def __dlpack__(self, **keywords: Any) -> Any:
+        return self._array.__dlpack__(**keywords)
+
+    def __dlpack_device__(self) -> Any:
+        return self._array.__dlpack_device__()
+
+
+class _Execution:
+    """What a function is told of the run that calls it."""
+
+    def __init__(self, stage: Any):
+        self.stage = stage
+
+    @property
+    def stream(self) -> int:
+        raise user_error("this platform has no streams")
+
+
+def fill_buffers(
+    function: Callable[..., Any],
+    in_tree: Any,
+    out_tree: Any,
+    results: Sequence[Any],
+    aliases: dict[int, int],
+) -> Callable[..., Sequence[Any]]:
+    """`function(context, out, *arguments)`, which fills `out`, as one that returns results. Aliases: input to output."""
+    import jax
+    from jax.experimental.buffer_callback import ExecutionStage
+
+    of_output = {o: i for i, o in aliases.items()}
+
+    def run(*arguments: Any) -> Sequence[Any]:
+        filled = [
+            np.array(arguments[of_output[k]]) if k in of_output else np.zeros(aval.shape, aval.dtype)
+            for k, aval in enumerate(results)
+        ]
+        outputs = jax.tree_util.tree_unflatten(out_tree, [Buffer(a, True) for a in filled])
+        inputs, keywords = jax.tree_util.tree_unflatten(
+            in_tree, [Buffer(np.asarray(a).view(), False) for a in arguments]
+        )
+        if function(_Execution(ExecutionStage.EXECUTE), outputs, *inputs, **keywords) is not None:
+            raise ValueError("a function of buffer_callback fills its results and returns nothing")
+        return filled
+
+    return run
+
+
+def find_ffi_handler(target: str, typed: bool) -> dict[str, Any] | None:
+    """Capsules by stage, of a handler that JAX's users registered for the cpu; None when there is none.
+
+    Untyped ones, of the older interface, have one stage.
+    """
     from jaxlib import xla_client
 
+    # jaxlib keeps what is registered before its own cpu client exists
+    for name, function, api_version, *_ in getattr(xla_client, "_custom_callback", {}).get("Host", []):
+        if name == target and api_version == int(typed):
+            return function if isinstance(function, dict) else {"execute": function}
     found = xla_client.custom_call_targets("Host").get(target)
-    if found is None:  # jaxlib keeps what is registered before its own cpu client exists
-        waiting = getattr(xla_client, "_custom_callback", {}).get("Host", [])
-        found = next(
-            (fn for name, fn, api_version, *_ in waiting if name == target and api_version == 1), None
-        )
     return found if found is None or isinstance(found, dict) else {"execute": found}

@@ -94,11 +94,14 @@ def _blas_folders() -> Iterator[Path]:
 class Trees:
     """How the arguments and results of a JAX function lie in the flat program."""
 
-    def __init__(self, in_tree: Any, out_tree: Any, kept: Iterable[int] | None, constants: Iterable[Any]):
+    def __init__(
+        self, in_tree: Any, out_tree: Any, kept: Iterable[int] | None, constants: Iterable[Any], tokens: int
+    ):
         self.in_tree = in_tree
         self.out_tree = out_tree
         self.kept = None if kept is None else sorted(kept)
         self.constants = [as_array(c) for c in constants]
+        self.tokens = tokens  # of ordered effects; among the results they come first
 
     @classmethod
     def of(cls, program: Any) -> "Trees | None":
@@ -108,7 +111,8 @@ class Trees:
         lowering = getattr(program, "_lowering", None)
         options = getattr(lowering, "compile_args", None) or {}
         constants = getattr(lowering, "const_args", None) or []
-        return cls(program.in_tree, program.out_tree, options.get("kept_var_idx"), constants)
+        tokens = len(options.get("ordered_effects") or ())
+        return cls(program.in_tree, program.out_tree, options.get("kept_var_idx"), constants, tokens)
 
     def flatten(self, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> list[Any]:
         """The program's flat arguments. JAX drops those a function does not use and may hoist constants to the front."""
@@ -123,7 +127,7 @@ class Trees:
     def unflatten(self, results: list[Any]) -> Any:
         import jax
 
-        return jax.tree_util.tree_unflatten(self.out_tree, results)
+        return jax.tree_util.tree_unflatten(self.out_tree, results[self.tokens :])
 
 
 def _canonical(arrays: list[np.ndarray], shapes: list[_core.Shape]) -> list[np.ndarray]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from armillary import _core
 from armillary._arrays import as_array
+from armillary._callbacks import numbered_in
 from armillary._errors import user_error
 from armillary._executable import Executable, Trees, compile_core
 from armillary._load import load
@@ -50,7 +51,7 @@ class _Program:
         trees = Trees.of(lowered)
         assert trees is not None
         self.trees = trees
-        self.core = compile_core(load(lowered), target)
+        self.core = _compiled(lowered, target)
         shapes = [leaf for shape in self.core.parameter_shapes for leaf in shape.leaves if leaf.is_array]
         self.dtypes = [shape.dtype for shape in shapes]
         flags = [
@@ -73,9 +74,16 @@ class _Program:
             arrays.append(array)
             donated.append(donate and array.flags.writeable)
         results = self.core.execute(arrays, donated)
+        if self.trees.tokens:
+            results = results[self.trees.tokens :]
         for i, wrap in self.wrap:
             results[i] = wrap(results[i])
         return results
+
+
+def _compiled(lowered: Any, target: str) -> Any:
+    with numbered_in(lowered):
+        return compile_core(load(lowered), target)
 
 
 class JittedFunction:
@@ -112,7 +120,7 @@ class JittedFunction:
     def compile(self, *arguments: Any, **keywords: Any) -> Executable:
         """The Executable for these arguments, to look at or to call with the dynamic ones."""
         lowered = self.lower(*arguments, **keywords)
-        return Executable(compile_core(load(lowered), self._target), self._target, Trees.of(lowered))
+        return Executable(_compiled(lowered, self._target), self._target, Trees.of(lowered))
 
     def _compile(self, key: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> _Program:
         if self._programs and _core.get_flag("explain_recompiles") == "true":

@@ -2,12 +2,14 @@
 
 import ctypes
 import threading
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax.experimental import io_callback
+from jax.experimental.buffer_callback import ExecutionStage, buffer_callback
 
 from tests.jax.plugin import our_devices
 
@@ -74,6 +76,23 @@ def test_callbacks_from_several_threads() -> None:
     for thread in threads:
         thread.join()
     assert sorted(results) == sorted(2 * [float(i + 1) for i in range(50)])
+
+
+def test_callbacks_fill_buffers() -> None:
+    def scale(context: Any, out: Any, x: Any, *, by: Any) -> None:
+        assert context.stage == ExecutionStage.EXECUTE
+        assert out.writeable and not x.writeable and x.shape == (4,) and x.dtype == np.float32
+        np.asarray(out)[...] = np.asarray(x) * np.asarray(by)
+
+    def accumulate(context: Any, out: Any, x: Any) -> None:
+        np.asarray(out)[...] += 1
+
+    shape = jax.ShapeDtypeStruct((4,), jnp.float32)
+    x = jnp.arange(4.0)
+    scaled = jax.jit(lambda x: buffer_callback(scale, shape)(x, by=jnp.float32(3)))(x)
+    assert np.array_equal(scaled, 3 * np.arange(4))
+    added = jax.jit(buffer_callback(accumulate, shape, input_output_aliases={0: 0}))(x)
+    assert np.array_equal(added, 1 + np.arange(4)) and np.array_equal(x, np.arange(4))
 
 
 def test_unknown_targets_are_named() -> None:
@@ -168,3 +187,49 @@ def test_arrays_are_attributes_of_foreign_handlers(size: int) -> None:
     call = jax.ffi.ffi_call("armillary_test_shift", jax.ShapeDtypeStruct((size,), jnp.float32))
     by = np.linspace(-1, 1, size, dtype=np.float32)
     assert np.array_equal(jax.jit(lambda x: call(x, by=by))(jnp.ones(size)), 1 + by)
+
+
+Floats = "ctypes._Pointer[ctypes.c_float]"
+FLOATS = ctypes.POINTER(ctypes.c_float)
+
+
+@ctypes.CFUNCTYPE(None, FLOATS, ctypes.POINTER(FLOATS))
+def twice(out: Floats, operands: "ctypes._Pointer[Floats]") -> None:
+    """A handler of the oldest interface, which knows nothing of sizes."""
+    for i in range(4):
+        out[i] = 2 * operands[0][i]
+
+
+@ctypes.CFUNCTYPE(
+    None, FLOATS, ctypes.POINTER(FLOATS), ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p
+)  # fmt: skip
+def fill(out: Floats, operands: "ctypes._Pointer[Floats]", opaque: int, size: int, status: int) -> None:
+    """One of the last untyped interface: its bytes are what it writes."""
+    for i, byte in enumerate(ctypes.string_at(opaque, size)):
+        out[i] = byte
+
+
+def register_untyped(name: str, function: Any) -> None:
+    capsule = ctypes.pythonapi.PyCapsule_New
+    capsule.restype, capsule.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+    handler = capsule(ctypes.cast(function, ctypes.c_void_p), b"xla._CUSTOM_CALL_TARGET", None)
+    jax.ffi.register_ffi_target(name, handler, platform="cpu", api_version=0)
+
+
+@pytest.mark.parametrize("version", [1, 2])  # the second may say that it failed
+def test_untyped_handlers_are_called(version: int) -> None:
+    register_untyped("armillary_test_twice", twice)
+    shape = jax.ShapeDtypeStruct((4,), jnp.float32)
+    call = jax.ffi.ffi_call("armillary_test_twice", shape, custom_call_api_version=version)
+    assert np.array_equal(jax.jit(call)(jnp.arange(4.0)), 2 * np.arange(4))
+
+
+def test_untyped_handlers_get_their_bytes() -> None:
+    register_untyped("armillary_test_fill", fill)
+    call = jax.ffi.ffi_call(
+        "armillary_test_fill",
+        jax.ShapeDtypeStruct((4,), jnp.float32),
+        custom_call_api_version=3,
+        legacy_backend_config='a"\\\n',
+    )
+    assert np.array_equal(jax.jit(call)(jnp.arange(4.0)), [ord(c) for c in 'a"\\\n'])

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from jax.experimental import io_callback
 from jax.experimental.compute_on import compute_on
+from jax.experimental.custom_partitioning import custom_partitioning
 from jax.sharding import Mesh, NamedSharding
 from jax.sharding import PartitionSpec as P
 
@@ -43,6 +44,26 @@ def test_shard_map_with_collectives(line: Mesh) -> None:
     assert np.array_equal(total, np.arange(8.0).reshape(4, 2).sum(0))
     assert np.array_equal(turned, np.roll(np.arange(8.0), 2))
     assert np.array_equal(index, np.arange(4))
+
+
+@pytest.mark.parametrize("dtype", ["int2", "uint2", "int4", "uint4", "bool"])
+def test_collectives_of_narrow_integers(line: Mesh, dtype: str) -> None:
+    total, most = (jax.lax.psum, jax.lax.pmax) if dtype != "bool" else (jax.lax.pmax, jax.lax.pmax)
+
+    def f(x: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
+        return total(x, "x"), most(x, "x"), jax.lax.all_gather(x, "x", tiled=True)
+
+    values = np.array([[1, 0, -1, 1], [1, 1, -2, 0], [0, 1, -1, 0], [0, 0, 1, 1]]).astype(dtype)
+    out = (P(), P(), P())
+    sums, maxima, all = jax.jit(jax.shard_map(f, mesh=line, in_specs=P("x"), out_specs=out, check_vma=False))(
+        jnp.asarray(values)
+    )
+    want = values[0]
+    for row in values[1:]:
+        want = want | row if dtype == "bool" else want + row
+    assert np.array_equal(np.asarray(sums)[0], want)
+    assert np.array_equal(np.asarray(maxima)[0], values.max(0))
+    assert np.array_equal(np.asarray(all), values)
 
 
 def test_pmap() -> None:
@@ -140,6 +161,19 @@ def test_ordered_callbacks_in_manual_regions(line: Mesh) -> None:
     jax.jit(jax.shard_map(f, mesh=line, in_specs=P("x"), out_specs=None))(jnp.arange(4.0))
     jax.effects_barrier()
     assert sorted(seen) == [0, 1, 2, 3]
+
+
+def test_functions_with_a_partitioning_of_their_own(square: Mesh, matrix: jax.Array) -> None:
+    """Their rules are for a partitioner that asks; the function means the same without."""
+
+    @custom_partitioning
+    def f(x: jax.Array) -> jax.Array:
+        return jnp.sin(x) * 2
+
+    f.def_partition(partition=None, infer_sharding_from_operands=None, sharding_rule="i j -> i j")
+    result = jax.jit(f)(matrix)
+    assert np.allclose(result, np.sin(np.arange(64).reshape(8, 8)) * 2, atol=1e-5)
+    assert result.sharding.is_equivalent_to(matrix.sharding, 2)
 
 
 def test_places_mean_nothing_on_several_devices(line: Mesh) -> None:

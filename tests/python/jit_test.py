@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax.experimental import io_callback
 
 Pair = namedtuple("Pair", "a b")
 
@@ -130,7 +131,26 @@ def test_a_second_compilation_is_explained(capsys) -> None:
 
 def test_errors_name_the_python_line() -> None:
     def f(x):
-        return jax.pure_callback(lambda v: v, jax.ShapeDtypeStruct((2,), np.float32), x)
+        return jax.ffi.ffi_call("nobody_knows_this", jax.ShapeDtypeStruct((2,), np.float32))(x)
 
     with pytest.raises(arm.UnsupportedError, match=r"jit_test\.py:\d+"):
         arm.jit(f)(np.ones(2, np.float32))
+
+
+def test_programs_call_python() -> None:
+    seen = []
+
+    @arm.jit
+    def f(x):
+        jax.debug.callback(lambda v: seen.append(("debug", float(v[0]))), x)
+        for i in (1, 2):
+            io_callback(lambda v, i=i: seen.append((i, float(v[0]))), None, x, ordered=True)
+        return jax.pure_callback(lambda v: np.sin(v), jax.ShapeDtypeStruct((2,), np.float32), x) + 1
+
+    for value in (1, 3):
+        seen.clear()
+        assert np.allclose(f(np.full(2, value, np.float32)), np.sin(value) + 1)
+        assert sorted(seen, key=str) == sorted([("debug", value), (1, value), (2, value)], key=str)
+        assert seen.index((1, value)) < seen.index((2, value))
+    compiled = f.compile(np.ones(2, np.float32))
+    assert np.allclose(compiled(np.ones(2, np.float32)), np.sin(1) + 1)

@@ -21,7 +21,8 @@ struct HostHooks {
   struct FfiStages {
     void *instantiate = nullptr, *prepare = nullptr, *initialize = nullptr, *execute = nullptr;
   };
-  std::function<FfiStages(const std::string& target)> find_ffi_handler;
+  // Untyped ones, of the older interface, have one stage.
+  std::function<FfiStages(const std::string& target, bool typed)> find_ffi_handler;
   // This thread is inside a callback from a running program.
   bool in_callback() const { return callback_depth > 0; }
   static thread_local int callback_depth;

@@ -20,6 +20,7 @@ int64_t new_ffi_type_id();
 
 const XLA_FFI_Api* ffi_api();
 CallOut make_ffi_call(const CallSite& site);
+CallOut make_untyped_call(const CallSite& site);
 // Programs that are compiled from now on find the handlers.
 void use_ffi_handlers();
 

@@ -30,7 +30,7 @@ bool find_handler(const std::string& target, XLA_FFI_Handler_Bundle& bundle) {
     }
   }
   if (!host_hooks().find_ffi_handler) return false;
-  const HostHooks::FfiStages stages = host_hooks().find_ffi_handler(target);
+  const HostHooks::FfiStages stages = host_hooks().find_ffi_handler(target, true);
   if (stages.execute == nullptr) return false;
   auto handler = [](void* p) { return reinterpret_cast<XLA_FFI_Handler*>(p); };
   bundle = {handler(stages.instantiate), handler(stages.prepare), handler(stages.initialize),
@@ -153,7 +153,7 @@ CallOut make_ffi_call(const CallSite& site) {
 }
 
 void use_ffi_handlers() {
-  static const bool once = (add_call_outs(make_ffi_call), true);
+  static const bool once = (add_call_outs(make_ffi_call), add_call_outs(make_untyped_call), true);
   (void)once;
 }
 

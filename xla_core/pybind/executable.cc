@@ -22,6 +22,21 @@ std::shared_ptr<Executable> compile_module(const Module& module, const std::stri
   return Executable::compile(module.clone(), options);
 }
 
+// Tokens carry nothing: nobody passes them.
+std::vector<Argument> with_tokens(std::vector<Argument> arrays, const Program& program) {
+  std::vector<Argument> out;
+  size_t next = 0;
+  for (const Shape& parameter : program.parameter_shapes)
+    for (const Shape* leaf : leaves_of(parameter)) {
+      if (!leaf->is_array())
+        out.push_back({Literal(Shape::token()), false});
+      else if (next < arrays.size())
+        out.push_back(std::move(arrays[next++]));
+    }
+  for (; next < arrays.size(); ++next) out.push_back(std::move(arrays[next]));
+  return out;
+}
+
 // Results in the order of the root's leaves; tokens are None.
 py::list execute(const Executable& executable, const std::vector<py::array>& arrays,
                  const std::vector<bool>& donated) {
@@ -29,6 +44,8 @@ py::list execute(const Executable& executable, const std::vector<py::array>& arr
   arguments.reserve(arrays.size());
   for (size_t i = 0; i < arrays.size(); ++i)
     arguments.push_back({literal_of(arrays[i]), i < donated.size() && donated[i]});
+  if (executable.program().num_devices() == 1)
+    arguments = with_tokens(std::move(arguments), executable.program());
   std::vector<Literal> results;
   {
     py::gil_scoped_release nogil;

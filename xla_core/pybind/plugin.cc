@@ -35,10 +35,11 @@ void client_created() {
 }
 
 // Handlers that were given to jax.ffi.register_ffi_target for the cpu.
-HostHooks::FfiStages find_ffi_handler(const std::string& target) {
+HostHooks::FfiStages find_ffi_handler(const std::string& target, bool typed) {
   return with_python([&] {
     HostHooks::FfiStages stages;
-    const py::object found = py::module_::import("armillary._callbacks").attr("find_ffi_handler")(target);
+    const py::object found =
+        py::module_::import("armillary._callbacks").attr("find_ffi_handler")(target, typed);
     if (found.is_none()) return stages;
     const py::dict capsules = found;
     auto pointer = [&](const char* stage) -> void* {

@@ -141,7 +141,7 @@ class Call {
     for (size_t r = 0; r < program_.results.size(); ++r) {
       const Slice& slice = program_.results[r];
       if (slice.allocation < 0) {
-        out.emplace_back();
+        out.emplace_back(*leaves[r]);
         continue;
       }
       out.push_back(Literal::view(leaves[r]->without_layout(), address(slice), owners_[slice.allocation]));
