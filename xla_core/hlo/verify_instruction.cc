@@ -1,6 +1,7 @@
 // Laws of single instructions: what their op's row demands.
 #include <algorithm>
 
+#include "xla_core/hlo/async_operands.h"
 #include "xla_core/hlo/verify_laws.h"
 
 namespace armillary {
@@ -74,6 +75,21 @@ void check_row(const Instruction& i) {
   blame(i, [&] { row.check(storage.context(i.attrs(), &i.shape())); });
 }
 
+// A start may leave operands to updates; at the end they are all there.
+void check_bound_operands(const Instruction& done) {
+  const Instruction* start = async_start_of(done);
+  if (start == nullptr) return;
+  const Computation& callee = *start->callees()[0];
+  const std::vector<Instruction*> bound = async_operands(done);
+  if (bound.size() != callee.parameters().size())
+    throw user_error(done, "computation %{} takes {} operands, but {} were given to it", callee.name(),
+                     callee.parameters().size(), bound.size());
+  for (size_t k = 0; k < bound.size(); ++k)
+    if (!agree(bound[k]->shape(), callee.parameter(k)->shape()))
+      throw user_error(done, "computation %{} takes {} as parameter {}, but was given {}", callee.name(),
+                       to_string(callee.parameter(k)->shape()), k, to_string(bound[k]->shape()));
+}
+
 void check_async_done(const Instruction& i) {
   if (!i.has(kAsyncDone) || i.num_operands() == 0) return;
   const Instruction& start = *i.operand(0);
@@ -81,6 +97,7 @@ void check_async_done(const Instruction& i) {
   if (start.is(Op::get_tuple_element) || start.is(Op::parameter) || start.is(Op::opt_barrier)) return;
   if (!start.has(kAsyncStart) && !start.is(Op::async_update))
     throw user_error(i, "operand 0 is {}, but {} needs what a start made", start.def().name, i.def().name);
+  if (i.is(Op::async_done)) check_bound_operands(i);
 }
 
 }  // namespace armillary

@@ -1,6 +1,7 @@
 // Handlers that run other computations: call, fusion, while, conditional, async, map.
 #include <algorithm>
 
+#include "xla_core/hlo/async_operands.h"
 #include "xla_core/interp/evaluation.h"
 
 namespace armillary {
@@ -28,15 +29,37 @@ Literal conditional(Evaluation& e, const Instruction& i, Operands operands) {
                operands.subspan(static_cast<size_t>(1 + branch), 1));
 }
 
-// ((operands), result, context...): the work is done at the start, the rest hands it on.
+// What the computation of an async-start gives on these operands; () while some are missing.
+Literal async_result(Evaluation& e, const Instruction& start, Operands operands) {
+  const Computation& callee = *start.callees().at(0);
+  return operands.size() == callee.parameters().size() ? e.run(callee, operands) : Literal::make_tuple({});
+}
+
+// ((operands), result, context...): the work is done as soon as all operands are there, the rest hands it on.
 Literal async_start(Evaluation& e, const Instruction& i, Operands operands) {
   std::vector<Literal> parts = {Literal::make_tuple({operands.begin(), operands.end()}),
-                                e.run(*i.callees().at(0), operands)};
+                                async_result(e, i, operands)};
   for (size_t k = parts.size(); k < i.shape().tuple.size(); ++k) parts.emplace_back(i.shape().tuple[k]);
   return Literal::make_tuple(std::move(parts));
 }
-Literal async_update(Evaluation&, const Instruction&, Operands operands) { return operands[0]; }
-Literal async_done(Evaluation&, const Instruction&, Operands operands) { return operands[0].tuple().at(1); }
+
+Literal async_update(Evaluation& e, const Instruction& i, Operands operands) {
+  const Instruction* start = async_start_of(i);
+  if (operands.size() == 1 || start == nullptr) return operands[0];
+  std::vector<Literal> parts(operands[0].tuple().begin(), operands[0].tuple().end());
+  std::vector<Literal> bound(parts[0].tuple().begin(), parts[0].tuple().end());
+  bound.insert(bound.end(), operands.begin() + 1, operands.end());
+  parts[1] = async_result(e, *start, bound);
+  parts[0] = Literal::make_tuple(std::move(bound));
+  return Literal::make_tuple(std::move(parts));
+}
+
+Literal async_done(Evaluation&, const Instruction& i, Operands operands) {
+  Literal result = operands[0].tuple().at(1);
+  if (result.shape().is_tuple() && result.shape().tuple.empty() && i.shape().is_array())
+    throw user_error("the computation that is awaited was not given all its operands");
+  return result;
+}
 
 Literal map(Evaluation& e, const Instruction& i, Operands operands) {
   const int64_t count = i.shape().num_elements();

@@ -128,6 +128,18 @@ TEST(Interpreter, async_work_is_done_at_the_start) {
             "-3");
 }
 
+TEST(Interpreter, async_work_waits_for_operands_that_updates_bind) {
+  EXPECT_EQ(run_text(R"(
+    w { x = s32[] parameter(0) y = s32[] parameter(1) z = s32[] parameter(2)
+      d = s32[] subtract(x, y) ROOT r = s32[] multiply(d, z) }
+    ENTRY e { x = s32[] parameter(0) y = s32[] constant(2) z = s32[] constant(10)
+      s = ((), (), u32[]) async-start(), calls=w
+      u = ((s32[]), (), u32[]) async-update(s, x)
+      v = ((s32[], s32[], s32[]), s32[], u32[]) async-update(u, y, z) ROOT d = s32[] async-done(v) })",
+                     {"7"}),
+            "50");
+}
+
 TEST(Interpreter, dead_instructions_that_cannot_run_do_not_matter) {
   EXPECT_EQ(run_text(R"(
     add { a = s32[] parameter(0) b = s32[] parameter(1) ROOT r = s32[] add(a, b) }

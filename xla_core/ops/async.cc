@@ -8,8 +8,17 @@ namespace {
 Shape async_start_shape(const OpContext& c) {
   check_signature(Op::async_start, c);
   need_callee_count(Op::async_start, c, 1);
+  const std::vector<Shape>& parameters = c.callees[0].parameters;
+  if (c.operands.size() > parameters.size())
+    throw user_error("async-start has {} operands, but its computation takes {}", c.operands.size(),
+                     parameters.size());
   std::vector<Shape> operands;
-  for (const Shape* x : c.operands) operands.push_back(x->without_layout());
+  for (const Shape* x : c.operands) {
+    if (!agree(*x, parameters[operands.size()]))
+      throw user_error("operand {} is {}, but the computation takes {}", operands.size(), to_string(*x),
+                       to_string(parameters[operands.size()]));
+    operands.push_back(x->without_layout());
+  }
   const Shape given = Shape::make_tuple(std::move(operands)), result = c.callees[0].result.without_layout();
   if (c.stated == nullptr) return Shape::make_tuple({given, result, Shape::scalar(DType::kS32)});
   const Shape& stated = *c.stated;

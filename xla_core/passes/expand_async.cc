@@ -1,6 +1,7 @@
 // Asynchronous pairs and annotations that mean nothing on one device without a second queue.
 #include <algorithm>
 
+#include "xla_core/hlo/async_operands.h"
 #include "xla_core/passes/expand.h"
 #include "xla_core/passes/passes.h"
 
@@ -8,10 +9,8 @@ namespace armillary {
 
 // async-done(async-update(async-start(x))) is a call, and the call its body.
 Instruction* expand_async_done(Instruction* done) {
-  Instruction* start = done->operand(0);
-  while (start->is(Op::async_update)) start = start->operand(0);
-  if (!start->is(Op::async_start)) return nullptr;
-  return inlined(done, start->attrs().callees(Attr::calls)[0], start->operands());
+  const Instruction* start = async_start_of(*done);
+  return start == nullptr ? nullptr : inlined(done, start->callees()[0], async_operands(*done));
 }
 
 Instruction* expand_copy_done(Instruction* done) {
