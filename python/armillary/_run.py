@@ -149,6 +149,9 @@ def _arguments(options: Options, leaves: list[_core.Shape]) -> list[np.ndarray]:
     if leaves and not options.random:
         shapes = ", ".join(map(str, leaves))
         raise user_error(f"the program takes {shapes}: pass --args FILE.npz or --random", str(options.file))
+    for leaf in leaves:
+        if any(size < 0 for size in leaf.dims):
+            raise user_error(f"{leaf} has no size to choose random values for", str(options.file))
     rng = np.random.default_rng(options.seed)
     return [random_array(leaf, rng) for leaf in leaves]
 

@@ -175,6 +175,7 @@ def test_help_teaches_by_example() -> None:
         (["opt", "example.hlo", "--bogus"], "--bogus"),
         (["oops"], "No such command 'oops'"),
         (["ops", "dto"], "did you mean dot?"),
+        (["run", "unbounded.hlo", "--random"], "f32[?,4] has no size"),
         (["opt", "noise"], "noise: 300 bytes that are no HloModuleProto"),
     ],
 )
@@ -183,6 +184,7 @@ def test_wrong_input_gives_one_line_and_status_2(arguments: list[str], message: 
         PROGRAM.replace("f32[4,2]{1,0} parameter(0)", "f32[4,2]{1,0} parametre(0)")
     )
     (file.parent / "empty").write_text("")
+    (file.parent / "unbounded.hlo").write_text("f32[?,4] negate(f32[?,4] x)")
     (file.parent / "noise").write_bytes(bytes(range(255, 155, -1)) * 3)
     done = armillary(*arguments, status=2, cwd=file.parent)
     assert done.stdout == b""

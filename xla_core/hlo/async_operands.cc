@@ -1,13 +1,16 @@
 #include "xla_core/hlo/async_operands.h"
 
-#include <algorithm>
-
 namespace armillary {
 
-Instruction* async_start_of(const Instruction& i) {
+Instruction* started_by(const Instruction& i) {
   Instruction* start = i.num_operands() > 0 ? i.operand(0) : nullptr;
   while (start != nullptr && start->is(Op::async_update) && start->num_operands() > 0)
     start = start->operand(0);
+  return start;
+}
+
+Instruction* async_start_of(const Instruction& i) {
+  Instruction* start = started_by(i);
   return start != nullptr && start->is(Op::async_start) ? start : nullptr;
 }
 

@@ -1,4 +1,4 @@
-// What an asynchronous computation runs on.
+// Who started what is awaited, and on which operands.
 #pragma once
 
 #include <vector>
@@ -7,7 +7,10 @@
 
 namespace armillary {
 
-// The async-start behind an update or a done; nullptr when a loop or a tuple stands between.
+// What stands in front of the updates that an update or a done looks through; nullptr without operands.
+Instruction* started_by(const Instruction& i);
+
+// The same when it is an async-start; nullptr when a loop or a tuple stands between.
 Instruction* async_start_of(const Instruction& i);
 
 // The operands of that start, then those that updates from there to `i` bind later. Empty without a start.

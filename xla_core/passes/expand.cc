@@ -42,7 +42,7 @@ constexpr Row kRows[] = {
     {Op::replica_id, expand_device_id},
     {Op::partition_id, expand_device_id},
     {Op::fusion, body_of_fusion},
-    {Op::custom_call, expand_annotation},
+    {Op::custom_call, expand_custom_call},
 };
 
 const std::array<Expander, 256>& expanders() {
@@ -54,9 +54,7 @@ const std::array<Expander, 256>& expanders() {
   return table;
 }
 
-}  // namespace
-
-bool expand(Module& module, const PassContext& context) {
+bool expand_once(Module& module, const PassContext& context) {
   bool changed = false;
   for (Computation* computation : module.reachable()) {
     for (Instruction* i : computation->snapshot()) {
@@ -69,6 +67,15 @@ bool expand(Module& module, const PassContext& context) {
       changed = true;
     }
   }
+  return changed;
+}
+
+}  // namespace
+
+// Again for what expansions are made of: ragged-dot becomes a dot, whose sums may be of another kind.
+bool expand(Module& module, const PassContext& context) {
+  bool changed = false;
+  while (expand_once(module, context)) changed = true;
   if (changed) dce(module, context);
   return changed;
 }

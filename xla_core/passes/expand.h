@@ -25,7 +25,7 @@ Instruction* expand_scaled_dot(Instruction* instr);
 Instruction* expand_mixed_contraction(Instruction* instr);
 Instruction* expand_async_done(Instruction* instr);
 Instruction* expand_copy_done(Instruction* instr);
-Instruction* expand_annotation(Instruction* instr);
+Instruction* expand_custom_call(Instruction* instr);
 Instruction* expand_collective(Instruction* instr);
 Instruction* expand_collective_done(Instruction* instr);
 Instruction* expand_permute(Instruction* instr);

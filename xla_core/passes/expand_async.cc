@@ -1,4 +1,5 @@
-// Asynchronous pairs and annotations that mean nothing on one device without a second queue.
+// Asynchronous pairs and annotations that mean nothing on one device without a second queue, and custom calls
+// that are an op under another name.
 #include <algorithm>
 
 #include "xla_core/hlo/async_operands.h"
@@ -14,13 +15,15 @@ Instruction* expand_async_done(Instruction* done) {
 }
 
 Instruction* expand_copy_done(Instruction* done) {
-  Instruction* start = done->operand(0);
+  const Instruction* start = started_by(*done);
   if (!start->is(Op::copy_start)) return nullptr;
   return Build(done).add(Op::copy, done->shape(), {start->operand(0)});
 }
 
+namespace {
+
 // Custom calls that only say where a value should live, or how it is sharded, which the partitioner reads.
-Instruction* expand_annotation(Instruction* i) {
+Instruction* annotated(Instruction* i) {
   static constexpr std::string_view kPlaces[] = {"annotate_device_placement",
                                                  "LayoutConstraint",
                                                  "MoveToHost",
@@ -41,6 +44,23 @@ Instruction* expand_annotation(Instruction* i) {
   const bool same = i->num_operands() == 1 && i->operand(0)->shape().compatible(i->shape());
   const bool meant = among(kPlaces) || (among(kShardings) && i->module()->num_partitions == 1);
   return same && meant ? i->operand(0) : nullptr;
+}
+
+// As XLA's own rewrites spell it: the largest ones, as many as the result has.
+Instruction* top_k(Instruction* i) {
+  const Shape& shape = i->shape();
+  const bool usual = i->num_operands() == 1 && shape.is_tuple() && shape.tuple.size() == 2 &&
+                     shape.tuple[0].rank() > 0 && shape.tuple[1].dtype == DType::kS32;
+  if (!usual) return nullptr;
+  Attrs attrs = with(Attr::k, shape.tuple[0].dims.back());
+  attrs.set(Attr::largest, true);
+  return Build(i).add(Op::topk, shape, {i->operand(0)}, std::move(attrs));
+}
+
+}  // namespace
+
+Instruction* expand_custom_call(Instruction* i) {
+  return i->attrs().text(Attr::custom_call_target) == "TopK" ? top_k(i) : annotated(i);
 }
 
 // Late: until here the barrier kept other passes from looking through it.

@@ -1,6 +1,7 @@
 // Collectives among one device: everybody is alone, so they hand on what they get. And asynchronous pairs.
 #include <algorithm>
 
+#include "xla_core/hlo/async_operands.h"
 #include "xla_core/passes/expand.h"
 
 namespace armillary {
@@ -44,7 +45,7 @@ Instruction* expand_collective_done(Instruction* done) {
       {Op::all_gather_start, Op::all_gather},
       {Op::collective_permute_start, Op::collective_permute},
   };
-  Instruction* start = done->operand(0);
+  const Instruction* start = started_by(*done);
   for (const auto& [op, whole] : kWhole) {
     if (!start->is(op)) continue;
     Build build(done);
