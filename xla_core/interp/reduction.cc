@@ -1,5 +1,6 @@
 // reduce: a balanced tree over the reduced elements in their order, so that rounding errors grow with the
-// logarithm of their number.
+// logarithm of their number; one after the other when the computation is no monoid.
+#include "xla_core/hlo/associative.h"
 #include "xla_core/interp/dense.h"
 #include "xla_core/interp/evaluation.h"
 
@@ -43,6 +44,16 @@ void fold_rows(ScalarFunction& body, std::vector<Literal>& values, int64_t rows,
   }
 }
 
+// Combines one element after the other with what is accumulated, in each row.
+void fold_in_order(ScalarFunction& body, std::vector<Literal>& accumulated, const std::vector<Literal>& values,
+                   int64_t rows, int64_t length) {
+  for (int64_t at = 0; at < length; ++at) {
+    std::vector<Literal> columns = accumulated;
+    for (const Literal& v : values) columns.push_back(pick(v, rows, length, at, 1, 1));
+    accumulated = body.map(columns, rows);
+  }
+}
+
 Literal reduce(Evaluation& e, const Instruction& i, Operands operands) {
   const size_t n = operands.size() / 2;
   ScalarFunction& body = e.function(*i.callees().at(0));
@@ -51,6 +62,9 @@ Literal reduce(Evaluation& e, const Instruction& i, Operands operands) {
   const int64_t rows = product(selected(input.dims, kept)), length = product(selected(input.dims, reduced));
   const Shape& first = i.shape().is_tuple() ? i.shape().tuple[0] : i.shape();
   std::vector<Literal> values, columns(operands.begin() + static_cast<int64_t>(n), operands.end());
+  const bool in_order = !associates(*i.callees().at(0));
+  std::vector<Literal> initial;
+  for (size_t k = 0; k < n; ++k) initial.push_back(pick(columns[k], 1, 1, 0, 0, rows));
   if (length > 0) {
     const Dims order = concatenated({kept, reduced});
     for (size_t k = 0; k < n; ++k) {
@@ -59,11 +73,17 @@ Literal reduce(Evaluation& e, const Instruction& i, Operands operands) {
           converted(permuted(operands[k], order), body.result_shape(static_cast<int64_t>(k)).dtype);
       values.push_back(sorted.reshaped(Shape(sorted.dtype(), {rows * length})));
     }
-    fold_rows(body, values, rows, length);
-    columns.insert(columns.end(), values.begin(), values.end());
-    values = body.map(columns, rows);
+    if (in_order) {
+      for (size_t k = 0; k < n; ++k) initial[k] = converted(initial[k], values[k].dtype());
+      fold_in_order(body, initial, values, rows, length);
+      values = std::move(initial);
+    } else {
+      fold_rows(body, values, rows, length);
+      columns.insert(columns.end(), values.begin(), values.end());
+      values = body.map(columns, rows);
+    }
   } else {
-    for (size_t k = 0; k < n; ++k) values.push_back(pick(columns[k], 1, 1, 0, 0, rows));
+    values = std::move(initial);
   }
   for (Literal& v : values) v = v.reshaped(Shape(v.dtype(), first.dims));
   return tuple_or_single(std::move(values), i.shape());

@@ -1,5 +1,6 @@
 #include "xla_core/kernels/combiner.h"
 
+#include "xla_core/hlo/associative.h"
 #include "xla_core/kernels/scalar.h"
 
 namespace armillary::kernels {
@@ -21,7 +22,9 @@ const OpDef* single_op(const Computation& computation) {
 }  // namespace
 
 Combiner::Combiner(const Instruction& user)
-    : computation_(*user.attrs().callee(Attr::to_apply)), op_(single_op(computation_)) {
+    : computation_(*user.attrs().callee(Attr::to_apply)),
+      op_(single_op(computation_)),
+      associates_(armillary::associates(computation_)) {
   const size_t count = computation_.parameters().size() / 2;
   for (size_t i = 0; i < count; ++i) {
     const DType d = computation_.parameter(static_cast<int64_t>(i))->dtype();

@@ -26,12 +26,15 @@ class Combiner {
   // Whether x and y may change places: of computations that we do not know, some keep the first of two
   // equals.
   bool commutes() const { return op_ != nullptr; }
+  // Whether parts may be combined first, and the initial value last.
+  bool associates() const { return associates_; }
   int64_t size() const { return static_cast<int64_t>(dtypes_.size()); }
   DType accumulator_dtype(int64_t i) const { return dtypes_[i]; }
 
  private:
   const Computation& computation_;
   const OpDef* op_;  // when it is one operation on its two parameters, which has an identity; else nullptr
+  bool associates_;
   std::vector<DType> dtypes_;
 };
 

@@ -31,6 +31,7 @@ class ReduceLowering {
   ReduceLowering(const Site& site, Lowering& lowering)
       : site_(site), lowering_(lowering), heroes_(hero_reduces(site)), plan_(plan_reduce(site, heroes_)) {
     for (const Instruction* h : heroes_) combiners_.emplace_back(*h);
+    one_by_one_ = !std::ranges::all_of(combiners_, &Combiner::associates);
   }
 
   void run() {
@@ -38,7 +39,7 @@ class ReduceLowering {
     const bool last = plan_.lane_part + 1 == static_cast<int>(plan_.parts.size());
     if (lanes.reduced)
       rows();
-    else if (last && plan_.reduced >= 2 * kRowsAtOnce &&
+    else if (last && !one_by_one_ && plan_.reduced >= 2 * kRowsAtOnce &&
              plan_.reduced * lanes.factor.extent > 2 * kElementsPerTask)
       long_columns();
     else
@@ -124,8 +125,21 @@ class ReduceLowering {
     return all;
   }
 
-  // Combines everything in `spans`, outermost first, starting from nothing.
+  Values initial_values(KernelWriter& w) const {
+    Values all;
+    for (size_t h = 0; h < heroes_.size(); ++h) {
+      Values x;
+      for (int64_t o = 0; o < combiners_[h].size(); ++o)
+        x.push_back(w.elements.at(heroes_[h]->operand(combiners_[h].size() + o), Index()));
+      for (Val v : combiners_[h].widen(w.b, x)) all.push_back(v);
+    }
+    return all;
+  }
+
+  // Combines everything in `spans`, outermost first, starting from nothing, or one by one from the initial
+  // values.
   Values fold(KernelWriter& w, const std::vector<Span>& spans, Values at) const {
+    if (one_by_one_) return fold_from(w, spans, 0, at, initial_values(w), Val());
     const auto identity = identities(w.b);
     return fold_from(w, spans, 0, at, identity ? *identity : zeros(w.b),
                      identity ? Val() : w.b.constant_int(DType::kPred, 1));
@@ -161,14 +175,11 @@ class ReduceLowering {
 
   // With the initial values combined in, everything after the reduces computed and stored.
   void store_results(KernelWriter& w, const Values& totals, const Index& at) const {
+    const Values all = one_by_one_ ? totals : combine(w.b, initial_values(w), totals);
     size_t first = 0;
     for (size_t h = 0; h < heroes_.size(); ++h) {
       const Combiner& c = combiners_[h];
-      Values initial;
-      for (int64_t o = 0; o < c.size(); ++o)
-        initial.push_back(w.elements.at(heroes_[h]->operand(c.size() + o), Index()));
-      const Values all = c.combine(w.b, c.widen(w.b, initial), std::span(totals).subspan(first, c.size()));
-      w.elements.remember(heroes_[h], at, c.narrow(w.b, all));
+      w.elements.remember(heroes_[h], at, c.narrow(w.b, std::span(all).subspan(first, c.size())));
       first += c.size();
     }
     w.store_roots(at);
@@ -176,7 +187,7 @@ class ReduceLowering {
 
   // Chunks of the outermost span when whole rows are too few tasks; fixed by the shape alone.
   int64_t choose_chunks(int64_t tasks, int64_t extent) const {
-    if (tasks >= kFewResults) return 1;
+    if (one_by_one_ || tasks >= kFewResults) return 1;
     const int64_t by_work = plan_.kept * plan_.reduced / kElementsPerTask / tasks;
     const int64_t wanted =
         std::clamp<int64_t>(std::min({by_work, kMostChunks / tasks, extent}), 1, kMostChunks);
@@ -254,6 +265,7 @@ class ReduceLowering {
   std::vector<const Instruction*> heroes_;
   ReducePlan plan_;
   std::vector<Combiner> combiners_;
+  bool one_by_one_;
 };
 
 // Halves the lanes until one is left, in a fixed order.

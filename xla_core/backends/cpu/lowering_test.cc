@@ -233,6 +233,23 @@ TEST(Lowering, argmax_finds_the_first_of_the_largest) {
     }
 }
 
+// Sums of squares are no monoid: parts must not be combined with what combines elements, and the initial
+// value comes first.
+TEST(Lowering, computations_that_do_not_associate_see_the_elements_one_by_one) {
+  const std::string squares =
+      "sq { a = f32[] parameter(0)\n b = f32[] parameter(1)\n c = f32[] multiply(b, b)\n d = f32[] "
+      "multiply(a, a)\n e = f32[] add(c, d)\n f = f32[] sqrt(e)\n h = f32[] constant(0.5)\n ROOT g = f32[] "
+      "subtract(f, h) }\n";
+  for (const char* dims : {"0", "1", "0,1"})
+    for (auto [r, c] : {std::pair(5, 7), {1, 3000}, {3000, 1}, {2000, 1000}, {40, 5000}}) {
+      const std::string result = *dims == '0' ? (dims[1] == ',' ? "" : std::to_string(c)) : std::to_string(r);
+      check_module(squares + "ENTRY e { p = f32[" + std::to_string(r) + "," + std::to_string(c) +
+                       "] parameter(0)\n z = f32[] constant(3)\n ROOT t = f32[" + result +
+                       "] reduce(p, z), dimensions={" + dims + "}, to_apply=sq }",
+                   1e-5, 1e-5);
+    }
+}
+
 TEST(Lowering, cumulative_windows_are_running_sums) {
   for (const char* window :
        {"size=1x50 pad=0_0x49_0", "size=1x50 pad=0_0x0_49", "size=6x1 pad=0_5x0_0", "size=6x1 pad=5_0x0_0"})
