@@ -138,6 +138,71 @@ def test_a_lowered_function_is_called_like_the_function() -> None:
         program(x, scale=3.0)
 
 
+# Bodies over scalars with more than arithmetic in them: bits of floats, as comparators of a total order have, and branches.
+BODIES = {
+    "bits": """HloModule m
+
+less {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  zero = s32[] constant(0)
+  most = u32[] constant(2147483647)
+  x = s32[] bitcast-convert(a)
+  y = s32[] bitcast-convert(b)
+  x_turned = u32[] subtract(most, u32[] bitcast-convert(a))
+  y_turned = u32[] subtract(most, u32[] bitcast-convert(b))
+  x_negative = pred[] compare(x, zero), direction=LT
+  y_negative = pred[] compare(y, zero), direction=LT
+  x_key = s32[] select(x_negative, s32[] bitcast-convert(x_turned), x)
+  y_key = s32[] select(y_negative, s32[] bitcast-convert(y_turned), y)
+  ROOT r = pred[] compare(x_key, y_key), direction=LT
+}
+
+ENTRY main {
+  x = f32[3,50] parameter(0)
+  ROOT s = f32[3,50] sort(x), dimensions={1}, to_apply=less
+}""",
+    "branches": """HloModule m
+
+twice {
+  p = f32[] parameter(0)
+  ROOT r = f32[] add(p, p)
+}
+
+back {
+  p = f32[] parameter(0)
+  ROOT r = f32[] negate(p)
+}
+
+square {
+  p = f32[] parameter(0)
+  ROOT r = f32[] multiply(p, p)
+}
+
+body {
+  p = f32[] parameter(0)
+  zero = f32[] constant(0)
+  which = s32[] convert(p)
+  chosen = f32[] conditional(which, p, p, p), branch_computations={twice, back, square}
+  positive = pred[] compare(p, zero), direction=GT
+  ROOT r = f32[] conditional(positive, chosen, p), true_computation=back, false_computation=twice
+}
+
+ENTRY main {
+  x = f32[3,50] parameter(0)
+  ROOT s = f32[3,50] map(x), dimensions={0,1}, to_apply=body
+}""",
+}
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_bodies_over_scalars_are_more_than_arithmetic(name: str) -> None:
+    x = np.random.default_rng(0).normal(scale=2, size=(3, 50)).astype(np.float32)
+    x[:, :4] = [0.0, -0.0, np.inf, -np.inf]
+    ours, wanted = arm.compile(BODIES[name])(x), arm.evaluate(BODIES[name], x)
+    np.testing.assert_array_equal(ours.view(np.int32), np.asarray(wanted).view(np.int32))
+
+
 def test_the_interpreter_is_asked_like_any_executable() -> None:
     program = arm.compile(ADD, target="interp")
     assert program.as_text() == program.module.to_text() == arm.load(ADD).to_text()

@@ -23,12 +23,15 @@ std::string obstacle(const Instruction& i) {
     if (!leaf->is_array() || leaf->num_elements() != 1)
       return "%" + i.name() + " is " + to_string(i.shape()) + ", not a scalar";
   if (calls(i)) return obstacle(*i.callees().at(0));
-  if (i.is(Op::parameter) || i.is(Op::constant) || i.is(Op::tuple) || i.is(Op::get_tuple_element) ||
-      passes_through(i))
+  if (i.is(Op::conditional)) {
+    for (const Computation* branch : i.callees())
+      if (std::string why = obstacle(*branch); !why.empty()) return why;
     return "";
-  return i.def().meaning == Meaning::kScalar && i.def().scalar
-             ? ""
-             : "no scalar code for " + std::string(to_string(i.op()));
+  }
+  if (i.is(Op::parameter) || i.is(Op::constant) || i.is(Op::tuple) || i.is(Op::get_tuple_element) ||
+      passes_through(i) || i.def().element || (i.def().meaning == Meaning::kScalar && i.def().scalar))
+    return "";
+  return "no scalar code for " + std::string(to_string(i.op()));
 }
 
 std::string obstacle(const Computation& computation) {
@@ -46,6 +49,38 @@ Val constant_of(KernelBuilder& b, const Literal& literal) {
   return is_float(d) ? b.constant(d, literal.get_double(0)) : b.constant_int(d, literal.get_int(0));
 }
 
+// The only element of what a row's recipe makes of single elements.
+Val apply_element(KernelBuilder& b, const Instruction& instr, std::span<const Val> operands) {
+  const auto storage = instr.context_storage();
+  const std::vector<Val> origin(instr.dims().size(), b.index_const(0));
+  const KernelBuilder::Loader loader = [&](int operand, std::span<const int64_t>, std::span<const Val>) {
+    return operands[operand];
+  };
+  return b.with_loader(loader, [&] {
+    return instr.def().element(b, origin, storage.context(instr.attrs(), &instr.shape()), instr.shape());
+  });
+}
+
+// All branches are computed, and one is taken: the last, when no other is meant.
+std::vector<Val> choose_branch(KernelBuilder& b, const Instruction& instr,
+                               const std::vector<std::vector<Val>>& operands) {
+  const Val which = operands[0][0];
+  const auto branches = instr.callees();
+  std::vector<Val> taken;
+  for (size_t n = branches.size(); n-- > 0;) {
+    const std::vector<Val> result = inline_scalar(b, *branches[n], operands[n + 1]);
+    if (taken.empty()) {
+      taken = result;
+      continue;
+    }
+    const Val meant = is_pred(which.dtype)
+                          ? which
+                          : b.compare(Prim::kEq, which, b.constant_int(which.dtype, static_cast<int64_t>(n)));
+    for (size_t k = 0; k < taken.size(); ++k) taken[k] = b.select(meant, result[k], taken[k]);
+  }
+  return taken;
+}
+
 }  // namespace
 
 Val apply_scalar(KernelBuilder& b, const Instruction& instr, std::span<const Val> operands) {
@@ -58,9 +93,10 @@ std::vector<Val> inline_scalar(KernelBuilder& b, const Computation& computation,
   std::unordered_map<const Instruction*, std::vector<Val>> values;
   for (const Instruction* i : computation.instructions()) {
     std::vector<Val> x;
+    std::vector<std::vector<Val>> by_operand;
     for (const Instruction* operand : i->operands()) {
-      const auto& leaves = values.at(operand);
-      x.insert(x.end(), leaves.begin(), leaves.end());
+      by_operand.push_back(values.at(operand));
+      x.insert(x.end(), by_operand.back().begin(), by_operand.back().end());
     }
     std::vector<Val>& out = values[i];
     if (i->is(Op::parameter))
@@ -73,6 +109,10 @@ std::vector<Val> inline_scalar(KernelBuilder& b, const Computation& computation,
       out = {x[i->attrs().integer(Attr::index)]};
     else if (calls(*i))
       out = inline_scalar(b, *i->callees()[0], x);
+    else if (i->is(Op::conditional))
+      out = choose_branch(b, *i, by_operand);
+    else if (!i->def().scalar)
+      out = {apply_element(b, *i, x)};
     else
       out = {apply_scalar(b, *i, x)};
   }
