@@ -233,3 +233,44 @@ def test_untyped_handlers_get_their_bytes() -> None:
         legacy_backend_config='a"\\\n',
     )
     assert np.array_equal(jax.jit(call)(jnp.arange(4.0)), [ord(c) for c in 'a"\\\n'])
+
+
+@ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.POINTER(CallFrame))
+def copy_bytes(frame: "ctypes._Pointer[CallFrame]") -> None:
+    """The memory of y is that of x."""
+    call = frame.contents
+    x, y = call.args.buffers[0].contents, call.rets.buffers[0].contents
+    assert [x.dims[0], x.dims[1]] == [y.dims[0], y.dims[1]] == [3, 4]
+    ctypes.memmove(y.data, x.data, 3 * 4 * 4)
+
+
+@pytest.mark.parametrize("come", "CF")
+@pytest.mark.parametrize("leave", "CF")
+def test_foreign_handlers_find_arrays_in_the_layouts_they_ask_for(come: str, leave: str) -> None:
+    jax.ffi.register_ffi_target("armillary_test_copy", jax.ffi.pycapsule(copy_bytes), platform="cpu")
+    majors = {"C": (0, 1), "F": (1, 0)}
+    call = jax.ffi.ffi_call(
+        "armillary_test_copy",
+        jax.ShapeDtypeStruct((3, 4), jnp.float32),
+        input_layouts=[majors[come]],
+        output_layouts=majors[leave],
+    )
+    x = np.arange(12, dtype=np.float32).reshape(3, 4)
+    wanted = x.ravel(order=come).reshape(3, 4, order=leave)
+    assert np.array_equal(jax.jit(call)(x), wanted)
+    copied_again = jax.jit(lambda x: call(call(x)))(x)
+    assert np.array_equal(copied_again, wanted.ravel(order=come).reshape(3, 4, order=leave))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.complex64])
+@pytest.mark.parametrize("perturb", [False, True])
+def test_tridiagonal_systems_with_several_right_hand_sides(dtype: type, perturb: bool) -> None:
+    rng = np.random.default_rng(0)
+    lower, diagonal, upper = (rng.normal(size=(2, 5)).astype(dtype) for _ in range(3))
+    lower[:, 0] = upper[:, -1] = 0
+    b = rng.normal(size=(2, 5, 3)).astype(dtype)
+    x = jax.lax.linalg.tridiagonal_solve(lower, 4 + diagonal, upper, b, perturb_singular=perturb)
+    product = (4 + diagonal)[..., None] * x
+    product = product.at[:, 1:].add(lower[:, 1:, None] * x[:, :-1])
+    product = product.at[:, :-1].add(upper[:, :-1, None] * x[:, 1:])
+    np.testing.assert_allclose(product, b, atol=1e-5)

@@ -95,7 +95,7 @@ std::vector<OverlapReport> optimise(Module& m, const Target& target, const Compi
     verify(m, s);
   };
   register_all_passes();
-  stage(Stage::kParsed, "expand-bitcasts,inline-calls,dce", "inline");
+  stage(Stage::kParsed, "expand-bitcasts,custom-call-layouts,inline-calls,dce", "inline");
   stage(Stage::kExpanded, "expand", "expand");
   stage(Stage::kPartitioned, "spmd-partition", "partition");
   if (options.optimise) stage(Stage::kPartitioned, kSimplify, "simplification");

@@ -31,6 +31,8 @@ void register_all_passes() {
        partition},
       {"expand-bitcasts", "Writes bitcasts between other layouts than row-major as permutations.",
        [](Module& m, const PassContext&) { return expand_bitcasts(m); }},
+      {"custom-call-layouts", "Arranges arrays for custom calls that state other layouts than row-major.",
+       [](Module& m, const PassContext&) { return lay_out_custom_calls(m); }},
       {"layout", "Gives every array a row-major layout.",
        [](Module& m, const PassContext&) { return assign_layouts(m); }},
       {"fusion",

@@ -5,9 +5,9 @@
 
 namespace armillary {
 
-// Whether the elements of (a0, a1, ..., b0, b1, ...) -> (c0, c1, ...) may be combined in parts: each result is a
-// choice between its pair, or an operation on it that has an identity. Others, such as a + b * b, are no monoid;
-// people expect of them what one loop over the elements gives, from the initial value on.
+// Whether the elements of (a0, a1, ..., b0, b1, ...) -> (c0, c1, ...) may be combined in parts: each result
+// is a choice between its pair, or an operation on it that has an identity. Others, such as a + b * b, are no
+// monoid; people expect of them what one loop over the elements gives, from the initial value on.
 bool associates(const Computation& combiner);
 
 }  // namespace armillary

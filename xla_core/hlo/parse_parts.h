@@ -1,5 +1,5 @@
-// The pieces of HLO text that know nothing of modules: shapes, literals, attribute values, metadata. Internal
-// to the parser.
+// The pieces of HLO text that know nothing of modules: shapes, literals, attribute values, metadata. For
+// the parser, and for who reads text that was kept.
 #pragma once
 
 #include "xla_core/hlo/instruction.h"

@@ -55,8 +55,8 @@ class Parser {
   bool begins_computation();
   Computation* read_computation();
   Computation* read_body(std::string_view name, size_t begin);
-  std::optional<ProgramShape> read_signature();
-  void check_signature(const Computation& computation, const ProgramShape& stated, size_t begin);
+  std::optional<Shape> read_signature();
+  void check_result(const Computation& computation, const Shape& stated, size_t begin);
   void check_parameters(const Computation& computation, size_t begin);
   void read_trailing_attributes(Computation& computation);
   Computation* find_computation(std::string_view name, size_t position);

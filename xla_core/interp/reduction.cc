@@ -45,8 +45,8 @@ void fold_rows(ScalarFunction& body, std::vector<Literal>& values, int64_t rows,
 }
 
 // Combines one element after the other with what is accumulated, in each row.
-void fold_in_order(ScalarFunction& body, std::vector<Literal>& accumulated, const std::vector<Literal>& values,
-                   int64_t rows, int64_t length) {
+void fold_in_order(ScalarFunction& body, std::vector<Literal>& accumulated,
+                   const std::vector<Literal>& values, int64_t rows, int64_t length) {
   for (int64_t at = 0; at < length; ++at) {
     std::vector<Literal> columns = accumulated;
     for (const Literal& v : values) columns.push_back(pick(v, rows, length, at, 1, 1));

@@ -1,5 +1,9 @@
 #include "xla_core/layout/layout.h"
 
+#include <algorithm>
+
+#include "xla_core/hlo/parse_parts.h"
+
 namespace armillary {
 namespace {
 
@@ -14,6 +18,12 @@ Dims major_to_minor(const Shape& s) {
 Dims permuted(const Dims& dims, const Dims& permutation) {
   Dims result;
   for (int64_t p : permutation) result.push_back(dims[p]);
+  return result;
+}
+
+Dims inverse(const Dims& permutation) {
+  Dims result(permutation.size());
+  for (size_t k = 0; k < permutation.size(); ++k) result[permutation[k]] = static_cast<int64_t>(k);
   return result;
 }
 
@@ -61,9 +71,59 @@ Instruction* expand_bitcast(Instruction* bitcast) {
   if (x->dtype() != want.dtype) x = with_elements(x, want.dtype, bitcast);
   if (x->dims() != physical) x = c->add(Op::reshape, Shape(want.dtype, physical), {x}, {}, bitcast);
   if (order.empty()) return x;
-  Dims inverse(order.size());
-  for (size_t k = 0; k < order.size(); ++k) inverse[order[k]] = static_cast<int64_t>(k);
-  return transpose(x, inverse, bitcast);
+  return transpose(x, inverse(order), bitcast);
+}
+
+Instruction* reshape(Instruction* x, const Dims& dims, Instruction* before) {
+  return before->parent()->add(Op::reshape, Shape(x->dtype(), dims), {x}, {}, before);
+}
+
+// Its row-major elements are those of x as they lie in memory with this layout, and back.
+Instruction* as_it_lies(Instruction* x, const Shape& layout, Instruction* before) {
+  return plain(layout) ? x : reshape(transpose(x, major_to_minor(layout), before), layout.dims, before);
+}
+Instruction* as_it_reads(Instruction* x, const Shape& layout, Instruction* before) {
+  if (plain(layout)) return x;
+  const Dims order = major_to_minor(layout);
+  return transpose(reshape(x, permuted(layout.dims, order), before), inverse(order), before);
+}
+
+// The operands' shapes with the layouts that a custom call states; none when it states none.
+std::vector<Shape> stated_operands(const Instruction& call) {
+  const std::string& text = call.attrs().raw(Attr::operand_layout_constraints);
+  std::vector<Shape> shapes;
+  if (text.empty()) return shapes;
+  Scanner in(text, "", 100);
+  in.expect('{', "before layouts");
+  if (in.peek() != '}') do
+      shapes.push_back(read_shape(in));
+    while (in.accept(','));
+  return shapes;
+}
+
+// LAPACK's routines are our own, and take matrices as they read.
+bool takes_layouts(const Instruction& call) {
+  return !call.attrs().text(Attr::custom_call_target).starts_with("lapack_");
+}
+
+Instruction* lay_out(Instruction* call, const std::vector<Shape>& operands) {
+  Computation* c = call->parent();
+  std::vector<Instruction*> laid_out;
+  for (size_t k = 0; k < operands.size(); ++k)
+    laid_out.push_back(as_it_lies(call->operand(static_cast<int64_t>(k)), operands[k], call));
+  const Shape shape = call->shape();
+  Instruction* raw = c->clone(*call, std::move(laid_out), call);
+  raw->set_shape(shape.without_layout());
+  raw->attrs().erase(Attr::operand_layout_constraints);
+  if (shape.is_array()) return as_it_reads(raw, shape, call);
+  std::vector<Instruction*> elements;
+  for (size_t k = 0; k < shape.tuple.size(); ++k) {
+    Attrs index;
+    index.set(Attr::index, static_cast<int64_t>(k));
+    Instruction* element = c->add(Op::get_tuple_element, {raw}, std::move(index), call);
+    elements.push_back(as_it_reads(element, shape.tuple[k], call));
+  }
+  return c->add(Op::tuple, std::move(elements), {}, call);
 }
 
 bool make_row_major(Shape& s) {
@@ -89,6 +149,24 @@ bool expand_bitcasts(Module& m) {
           (plain(i->shape()) && plain(i->operand(0)->shape()) && i->dtype() == i->operand(0)->dtype()))
         continue;
       i->replace_all_uses_with(expand_bitcast(i));
+      c->erase(i);
+      changed = true;
+    }
+  return changed;
+}
+
+bool lay_out_custom_calls(Module& m) {
+  bool changed = false;
+  for (Computation* c : m.reachable())
+    for (Instruction* i : c->snapshot()) {
+      if (!i->is(Op::custom_call) || !takes_layouts(*i)) continue;
+      std::vector<Shape> operands = stated_operands(*i);
+      const std::vector<const Shape*> results = leaves_of(i->shape());
+      if (operands.size() != static_cast<size_t>(i->num_operands()) ||
+          (std::ranges::all_of(operands, plain) &&
+           std::ranges::all_of(results, [](const Shape* s) { return plain(*s); })))
+        continue;
+      i->replace_all_uses_with(lay_out(i, operands));
       c->erase(i);
       changed = true;
     }

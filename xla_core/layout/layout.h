@@ -9,6 +9,10 @@ namespace armillary {
 // becomes transpose, reshape, transpose. First of all passes, since the others keep no layouts.
 bool expand_bitcasts(Module& m);
 
+// A custom call to code from outside that states layouts: the code finds its operands in them and leaves its
+// results in them.
+bool lay_out_custom_calls(Module& m);
+
 // Gives every array a row-major layout. Arguments and results are exchanged in logical order, so entry
 // layouts only describe what a caller wished for.
 bool assign_layouts(Module& m);

@@ -95,7 +95,7 @@ std::vector<OpDef> sorting_rows() {
        .arity = 1,
        .traits = kExpensive,
        .attrs = {Attr::k},
-       .optional = {Attr::largest, Attr::dimensions},
+       .optional = {Attr::largest, Attr::dimensions, Attr::is_stable},
        .doc = "The k largest (or least) elements of the last dimension in order, and their positions.",
        .infer = topk_shape},
       {.op = Op::scan,
