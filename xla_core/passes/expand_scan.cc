@@ -95,6 +95,11 @@ Instruction* expand_scan(Instruction* i) {
   for (int64_t k = 0; k < scan.inputs; ++k) initial.push_back(i->operand(k));
   for (int64_t k = 0; k < scan.outputs; ++k) initial.push_back(b.splat(scan.results()[k], 0.0));
   for (int64_t k = 0; k < scan.carries; ++k) initial.push_back(i->operand(scan.inputs + k));
+  const auto result_of = [&](const std::vector<Instruction*>& results) {
+    return i->shape().is_tuple() ? b.tuple(results) : results[0];
+  };
+  // No round: nothing can be sliced off an empty array.
+  if (scan.length == 0) return result_of({initial.begin() + 1 + scan.inputs, initial.end()});
   Instruction* state = b.tuple(initial);
   Attrs attrs = with(Attr::condition, make_condition(scan, state->shape()));
   attrs.set(Attr::body, make_body(scan, state->shape()));
@@ -102,7 +107,7 @@ Instruction* expand_scan(Instruction* i) {
   std::vector<Instruction*> results;
   for (int64_t k = 0; k < scan.outputs + scan.carries; ++k)
     results.push_back(b.element(loop, 1 + scan.inputs + k));
-  return i->shape().is_tuple() ? b.tuple(results) : results[0];
+  return result_of(results);
 }
 
 }  // namespace armillary
