@@ -195,6 +195,24 @@ ENTRY main {
 }
 
 
+TUPLE_CONSTANTS = {
+    "result": "ROOT c = (f32[2], (s32[], pred[])) constant(({1,2}, (3, true)))",
+    "copied": "c = (f32[2], s32[]) constant(({1,2}, 3))\n  ROOT d = (f32[2], s32[]) copy(c)",
+    "element": "c = (f32[2], (s32[])) constant(({1,2}, (3)))\n  ROOT g = (s32[]) get-tuple-element(c), index=1",
+    "empty": "ROOT c = () constant(())",
+}
+
+
+@pytest.mark.parametrize("optimise", [True, False])
+@pytest.mark.parametrize("name", TUPLE_CONSTANTS)
+def test_constants_may_be_tuples(name: str, optimise: bool) -> None:
+    text = f"HloModule m\n\nENTRY e {{\n  {TUPLE_CONSTANTS[name]}\n}}\n"
+    ours, wanted = arm.compile(text, optimise=optimise)(), arm.evaluate(text)
+    assert jax.tree.structure(ours) == jax.tree.structure(wanted)
+    for a, b in zip(jax.tree.leaves(ours), jax.tree.leaves(wanted), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
 @pytest.mark.parametrize("name", BODIES)
 def test_bodies_over_scalars_are_more_than_arithmetic(name: str) -> None:
     x = np.random.default_rng(0).normal(scale=2, size=(3, 50)).astype(np.float32)

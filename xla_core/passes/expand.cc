@@ -13,6 +13,19 @@ Instruction* first_operand(Instruction* i) { return i->operand(0); }
 // Fusions that the input brings along are another compiler's choice; ours come later.
 Instruction* body_of_fusion(Instruction* i) { return inlined(i, i->callees()[0], i->operands()); }
 
+Instruction* constants(Build& b, const Literal& literal) {
+  if (!literal.is_tuple()) return b.constant(literal);
+  std::vector<Instruction*> elements;
+  for (const Literal& element : literal.tuple()) elements.push_back(constants(b, element));
+  return b.tuple(std::move(elements));
+}
+
+// A constant that is a tuple: a tuple of constants, which is all that later passes know.
+Instruction* expand_constant(Instruction* i) {
+  Build b(i);
+  return constants(b, i->literal());
+}
+
 struct Row {
   Op op;
   Expander expand;
@@ -27,6 +40,7 @@ constexpr Row kRows[] = {
     {Op::convolution, expand_mixed_contraction},
     {Op::scan, expand_scan},
     {Op::rng, expand_rng},
+    {Op::constant, expand_constant},
     {Op::domain, first_operand},
     {Op::async_done, expand_async_done},
     {Op::copy_done, expand_copy_done},
@@ -54,11 +68,16 @@ const std::array<Expander, 256>& expanders() {
   return table;
 }
 
+Expander expander_of(const Instruction& i) {
+  if (i.dead() || (i.is(Op::constant) && !i.shape().is_tuple())) return nullptr;
+  return expanders()[static_cast<size_t>(i.op())];
+}
+
 bool expand_once(Module& module, const PassContext& context) {
   bool changed = false;
   for (Computation* computation : module.reachable()) {
     for (Instruction* i : computation->snapshot()) {
-      Expander expander = i->dead() ? nullptr : expanders()[static_cast<size_t>(i->op())];
+      Expander expander = expander_of(*i);
       if (!expander || !context.spend(i)) continue;
       Instruction* with = expander(i);
       if (!with) continue;
