@@ -96,7 +96,11 @@ class _Execution:
 
     @property
     def stream(self) -> int:
-        raise user_error("this platform has no streams")
+        import jax
+
+        raise jax.errors.JaxRuntimeError(
+            "UNIMPLEMENTED: XLA FFI GPU context is not available on this platform"
+        )
 
 
 def fill_buffers(
@@ -117,10 +121,9 @@ def fill_buffers(
             np.array(arguments[of_output[k]]) if k in of_output else np.zeros(aval.shape, aval.dtype)
             for k, aval in enumerate(results)
         ]
+        given = [filled[aliases[i]] if i in aliases else np.asarray(a) for i, a in enumerate(arguments)]
         outputs = jax.tree_util.tree_unflatten(out_tree, [Buffer(a, True) for a in filled])
-        inputs, keywords = jax.tree_util.tree_unflatten(
-            in_tree, [Buffer(np.asarray(a).view(), False) for a in arguments]
-        )
+        inputs, keywords = jax.tree_util.tree_unflatten(in_tree, [Buffer(a.view(), False) for a in given])
         if function(_Execution(ExecutionStage.EXECUTE), outputs, *inputs, **keywords) is not None:
             raise ValueError("a function of buffer_callback fills its results and returns nothing")
         return filled

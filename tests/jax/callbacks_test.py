@@ -85,6 +85,7 @@ def test_callbacks_fill_buffers() -> None:
         np.asarray(out)[...] = np.asarray(x) * np.asarray(by)
 
     def accumulate(context: Any, out: Any, x: Any) -> None:
+        assert np.shares_memory(np.asarray(out), np.asarray(x))
         np.asarray(out)[...] += 1
 
     shape = jax.ShapeDtypeStruct((4,), jnp.float32)

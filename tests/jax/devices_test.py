@@ -176,6 +176,19 @@ def test_functions_with_a_partitioning_of_their_own(square: Mesh, matrix: jax.Ar
     assert result.sharding.is_equivalent_to(matrix.sharding, 2)
 
 
+def test_foreign_calls_work_on_the_batches_of_each_device(line: Mesh) -> None:
+    x = np.random.default_rng(0).normal(size=(8, 4, 5)).astype(np.float32)
+    cut = jax.device_put(x, NamedSharding(line, P("x")))
+    f = jax.jit(lambda x: jnp.linalg.qr(x))
+    text = f.lower(cut).compile().as_text()
+    assert "all-gather" not in text and "[8,4," not in text
+    for got, want in zip(f(cut), f(x), strict=True):
+        assert np.allclose(got, want, atol=1e-5)
+    ahead = jax.device_put(x, NamedSharding(line, P(None, "x")))  # rows of a matrix belong together
+    for got, want in zip(f(ahead), f(x), strict=True):
+        assert np.allclose(got, want, atol=1e-5)
+
+
 def test_places_mean_nothing_on_several_devices(line: Mesh) -> None:
     @compute_on("device_host")
     @jax.jit

@@ -1,4 +1,5 @@
 // op(join(x)) = join(op(x)), and cut(join(x)) = x.
+#include "xla_core/spmd/batches.h"
 #include "xla_core/spmd/boundaries.h"
 #include "xla_core/spmd/ties.h"
 
@@ -66,6 +67,11 @@ Instruction* same_tile(const Marks& marks, const Instruction* i) {
   return s && *s == *cut ? i->operand(0)->operand(0) : nullptr;
 }
 
+Instruction* element_of_tuple(Instruction* i) {
+  const bool known = i->is(Op::get_tuple_element) && i->operand(0)->is(Op::tuple);
+  return known ? i->operand(0)->operand(i->attrs().integer(Attr::index)) : nullptr;
+}
+
 // A Python function without results that every device calls with what it holds.
 Instruction* call_on_tiles(Marks& marks, Instruction* i) {
   const bool wanted = i->attrs().text(Attr::custom_call_target) == kPartitionedCallback;
@@ -77,14 +83,20 @@ Instruction* call_on_tiles(Marks& marks, Instruction* i) {
   return cut ? Build(i).clone(*i, std::move(operands)) : nullptr;
 }
 
+Instruction* later(Marks& marks, Instruction* i) {
+  if (marks.is_mark(i)) return same_tile(marks, i);
+  if (i->is(Op::get_tuple_element)) return element_of_tuple(i);
+  if (!i->is(Op::custom_call)) return joined_later(marks, i);
+  Instruction* on_tiles = call_on_tiles(marks, i);
+  return on_tiles ? on_tiles : call_on_batches(marks, i);
+}
+
 }  // namespace
 
 void sink_joins(Module& m, Marks& marks) {
   for (Computation* c : m.reachable()) {
     for (Instruction* i : c->snapshot()) {
-      Instruction* with = marks.is_mark(i)         ? same_tile(marks, i)
-                          : i->is(Op::custom_call) ? call_on_tiles(marks, i)
-                                                   : joined_later(marks, i);
+      Instruction* with = later(marks, i);
       if (!with) continue;
       i->replace_all_uses_with(with);
       c->erase(i);
