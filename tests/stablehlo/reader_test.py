@@ -1,6 +1,10 @@
 """What our reader makes of an artifact is what jaxlib's converter makes of it."""
 
+from collections.abc import Callable
+
 import armillary as arm
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from armillary import _core
@@ -77,3 +81,15 @@ def test_an_operation_without_hlo_is_named_with_its_line() -> None:
         return %0 : tensor<4xf32> }"""
     with pytest.raises(arm.UnsupportedError, match=r"stablehlo\.unary_einsum is an operation that HLO has"):
         arm.load(text)
+
+
+@pytest.mark.parametrize("function", [jnp.cosh, jnp.sinh])
+def test_only_complex_numbers_have_hyperbolic_ops(function: Callable) -> None:
+    """Of real ones the decomposition runs, which rounds as its writers expect."""
+
+    def text_of(dtype: type) -> str:
+        lowered = jax.jit(function).lower(jax.ShapeDtypeStruct((4,), dtype))
+        return _core.Module.from_stablehlo(artifacts.artifact(lowered)).to_text()
+
+    assert f"{function.__name__}(" in text_of(jnp.complex64)
+    assert f"{function.__name__}(" not in text_of(jnp.float32)
