@@ -165,6 +165,8 @@ TEST(ComplexTape, edge_values_are_those_of_the_c_library) {
     EXPECT_EQ(call(d, &TapeBuilder::sqrt, {kNan, kInf}), (std::complex<double>(kInf, kInf)));
     EXPECT_EQ(call(d, &TapeBuilder::tanh, {1000, 1}).real(), 1);
     EXPECT_EQ(call(d, &TapeBuilder::tanh, {-kInf, 1}).real(), -1);
+    EXPECT_TRUE(std::isnan(call(d, &TapeBuilder::tanh, {kNan, 0}).real()));
+    EXPECT_EQ(call(d, &TapeBuilder::tanh, {kNan, 0}).imag(), 0);
     EXPECT_EQ(call(d, &TapeBuilder::atanh, {1, 0}).real(), kInf);
     EXPECT_EQ(call(d, &TapeBuilder::sign, {0, 0}), (std::complex<double>(0, 0)));
   }

@@ -36,14 +36,15 @@ Parts cosine(Parts z) {
 }
 
 // With t = tan y and s = sinh x: ((1 + t^2) cosh x s, t) / (1 + (1 + t^2) s^2); far out the real part is +-1,
-// if y is finite or x is not.
+// if y is finite or x is not. Real numbers stay real, NaN too.
 Parts hyperbolic_tangent(Parts z) {
   const Real t = tan(z.im), s = sinh(z.re), beta = 1.0 + t * t;
   const Real below = 1.0 + beta * s * s;
   const Truth infinite = abs(z.re) == kInfinity, far = infinite | ((abs(z.re) > 22.0) & is_finite(z.im));
   const Real far_im = 4.0 * sin(z.im) * cos(z.im) * exp(-2.0 * abs(z.re));
   const Real re = pick(far, copysign(1.0, z.re), beta * cosh(z.re) * s / below);
-  return z.with(re, pick(far, pick(infinite, copysign(0.0, z.im), far_im), t / below));
+  const Real im = pick(far, pick(infinite, copysign(0.0, z.im), far_im), t / below);
+  return z.with(re, pick(z.im == 0.0, z.im, im));
 }
 
 // Square roots of 1 - z and 1 + z: products of their parts give asin and acos without cancellation.
