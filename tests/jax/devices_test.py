@@ -141,6 +141,39 @@ def test_loops_carry_tiles(matrix: jax.Array) -> None:
     assert np.allclose(f(matrix), f(jax.device_put(matrix, our_devices()[0])))
 
 
+def test_a_data_parallel_step_sums_its_gradients_only(line: Mesh) -> None:
+    def loss(w: list[jax.Array], x: jax.Array, y: jax.Array) -> jax.Array:
+        h = jnp.tanh(x @ w[0] + w[1])
+        return jnp.mean((h @ w[2] - y) ** 2)
+
+    @jax.jit
+    def step(w: list[jax.Array], x: jax.Array, y: jax.Array) -> tuple[jax.Array, list[jax.Array]]:
+        return jax.value_and_grad(loss)(w, x, y)
+
+    rng = np.random.default_rng(0)
+    w = [rng.normal(size=s).astype(np.float32) for s in ((8, 16), (16,), (16, 4))]
+    x, y = (rng.normal(size=s).astype(np.float32) for s in ((32, 8), (32, 4)))
+    rows = NamedSharding(line, P("x"))
+    arguments = w, jax.device_put(x, rows), jax.device_put(y, rows)
+    text = step.lower(*arguments).compile().as_text()
+    assert "all-gather" not in text
+    assert text.count(" all-reduce(") == 4  # the loss, and of each array its gradient
+    for ours, want in zip(jax.tree.leaves(step(*arguments)), jax.tree.leaves(step(w, x, y)), strict=True):
+        np.testing.assert_allclose(ours, want, rtol=1e-4, atol=1e-5)
+
+
+def test_layers_in_a_loop_sum_their_gradients(line: Mesh) -> None:
+    def loss(w: jax.Array, x: jax.Array) -> jax.Array:
+        return jnp.mean(jax.lax.scan(lambda x, w: (jnp.tanh(x @ w), None), x, w)[0] ** 2)
+
+    grad = jax.jit(jax.grad(loss))
+    rng = np.random.default_rng(0)
+    w, x = (rng.normal(size=s).astype(np.float32) for s in ((3, 8, 8), (32, 8)))
+    cut = jax.device_put(x, NamedSharding(line, P("x")))
+    assert "all-gather" not in grad.lower(w, cut).compile().as_text()
+    np.testing.assert_allclose(grad(w, cut), grad(w, x), rtol=1e-4, atol=1e-5)
+
+
 def test_shardings_can_be_inspected(matrix: jax.Array) -> None:
     seen = []
 

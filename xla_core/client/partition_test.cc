@@ -50,9 +50,9 @@ Literal counting(const Shape& shape) {
   return out;
 }
 
-// Runs both; `results` are the shardings the program ends up with.
-void expect_same(const std::string& header, const std::string& body, int64_t devices,
-                 std::vector<std::string> results) {
+// Runs both; `results` are the shardings the program ends up with. Returns the text of that.
+std::string expect_same(const std::string& header, const std::string& body, int64_t devices,
+                        std::vector<std::string> results) {
   auto whole_module = parse("HloModule m" + header + "\n" + body);
   const auto one = Executable::compile(std::move(whole_module));
   std::vector<Argument> arguments;
@@ -68,19 +68,22 @@ void expect_same(const std::string& header, const std::string& body, int64_t dev
       cut[d].push_back({tile_of(arguments[p].value, sharding_of(parameters[p], devices), d), false});
   const auto got = many->execute_on_devices(cut);
   const std::vector<Sharding> sharded = result_shardings(many->module());
-  ASSERT_EQ(sharded.size(), results.size());
+  EXPECT_EQ(sharded.size(), results.size());
+  if (sharded.size() != results.size()) return many->as_text();
   for (size_t r = 0; r < results.size(); ++r) {
     EXPECT_EQ(to_string(sharded[r]), results[r]) << many->as_text();
     for (int64_t d = 0; d < devices; ++d) {
       const Literal want = tile_of(expected[r], sharded[r], d);
-      ASSERT_EQ(got[d][r].shape().dims, want.shape().dims);
+      EXPECT_EQ(got[d][r].shape().dims, want.shape().dims);
+      if (got[d][r].shape().dims != want.shape().dims) return many->as_text();
       for (int64_t k = 0; k < want.size(); ++k)
-        ASSERT_NEAR(reinterpret_cast<const float*>(got[d][r].bytes())[k],
+        EXPECT_NEAR(reinterpret_cast<const float*>(got[d][r].bytes())[k],
                     reinterpret_cast<const float*>(want.bytes())[k], 1e-5)
             << "device " << d << " result " << r << " element " << k << "\n"
             << many->as_text();
     }
   }
+  return many->as_text();
 }
 
 TEST(Partition, ElementwiseWorksOnTiles) {
@@ -109,6 +112,114 @@ TEST(Partition, DotTransposeReduceAndBroadcast) {
     q = f32[8] reduce(d, zero), dimensions={0}, to_apply=add
     ROOT all = (f32[8,4], f32[3,4], f32[8]) tuple(t, b, q) })",
               4, {"{devices=[1,4]0,1,2,3}", "{devices=[1,4]0,1,2,3}", "{replicated}"});
+}
+
+int64_t count_in(const std::string& text, const std::string& what) {
+  int64_t n = 0;
+  for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++n;
+  return n;
+}
+
+TEST(Partition, WhatIsSummedOverIsSummedInParts) {
+  const std::string text = expect_same("", R"(
+  add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }
+  max { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] maximum(a, b) }
+  ENTRY e {
+    x = f32[8,6] parameter(0), sharding={devices=[4,1]<=[4]}
+    y = f32[8,5] parameter(1), sharding={devices=[4,1]<=[4]}
+    w = f32[8,3] parameter(2)
+    d = f32[6,5] dot(x, y), lhs_contracting_dims={0}, rhs_contracting_dims={0}
+    k = f32[6,3] dot(x, w), lhs_contracting_dims={0}, rhs_contracting_dims={0}
+    zero = f32[] constant(0)
+    one = f32[] constant(1)
+    r = f32[6] reduce(x, zero), dimensions={0}, to_apply=add
+    m = f32[5] reduce(y, one), dimensions={0}, to_apply=max
+    ROOT all = (f32[6,5], f32[6,3], f32[6], f32[5]) tuple(d, k, r, m) })",
+                                       4, {"{replicated}", "{replicated}", "{replicated}", "{replicated}"});
+  EXPECT_EQ(count_in(text, " all-gather("), 0) << text;
+  EXPECT_EQ(count_in(text, " all-reduce("), 4) << text;
+}
+
+TEST(Partition, SumsThatDoNotBeginAtZeroSeeEverything) {
+  const std::string text = expect_same("", R"(
+  add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }
+  ENTRY e {
+    x = f32[8,6] parameter(0), sharding={devices=[4,1]<=[4]}
+    one = f32[] constant(1)
+    ROOT r = f32[6] reduce(x, one), dimensions={0}, to_apply=add })",
+                                       4, {"{replicated}"});
+  EXPECT_EQ(count_in(text, " all-reduce("), 0) << text;
+}
+
+TEST(Partition, OperandsThatAreCutByDifferentAxesAreBothLeftSo) {
+  const std::string text = expect_same("", R"(ENTRY e {
+    x = f32[4,6] parameter(0), sharding={devices=[2,1,2]<=[4] last_tile_dim_replicate}
+    v = f32[6,8] parameter(1), sharding={devices=[1,2,2]<=[2,2]T(1,0) last_tile_dim_replicate}
+    w = f32[8,10] parameter(2), sharding={devices=[2,1,2]<=[2,2]T(1,0) last_tile_dim_replicate}
+    h = f32[4,8] dot(x, v), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+    s = f32[4,8] sine(h)
+    ROOT d = f32[4,10] dot(s, w), lhs_contracting_dims={1}, rhs_contracting_dims={0} })",
+                                       4, {"{devices=[2,1,2]0,1,2,3 last_tile_dim_replicate}"});
+  EXPECT_EQ(count_in(text, " all-gather("), 0) << text;
+  EXPECT_EQ(count_in(text, " all-reduce("), 1) << text;
+  EXPECT_NE(text.find("f32[2,4]"), std::string::npos) << text;
+}
+
+TEST(Partition, WhatIsCutByOneAxisOnBothSidesIsPutTogetherOnOne) {
+  const std::string text = expect_same("", R"(ENTRY e {
+    x = f32[4,8] parameter(0), sharding={devices=[4,1]<=[4]}
+    w = f32[8,6] parameter(1), sharding={devices=[4,1]<=[4]}
+    ROOT d = f32[4,6] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0} })",
+                                       4, {"{devices=[4,1]0,1,2,3}"});
+  EXPECT_EQ(count_in(text, " all-gather("), 1) << text;
+}
+
+TEST(Partition, WhatIsWholeBesideTilesStaysSo) {
+  const std::string text = expect_same("", R"(ENTRY e {
+    x = f32[4,8] parameter(0), sharding={devices=[4,1]<=[4]}
+    w = f32[8,8] parameter(1), sharding={devices=[1,4]<=[4]}
+    d = f32[4,8] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+    i = f32[4,8] iota(), iota_dimension=1
+    s = f32[4,8] sine(i)
+    a = f32[4,8] add(s, d)
+    ROOT e = f32[4,8] dot(a, w), lhs_contracting_dims={1}, rhs_contracting_dims={0} })",
+                                       4, {"{devices=[4,1]0,1,2,3}"});
+  EXPECT_EQ(count_in(text, "computed_whole"), 0) << text;
+}
+
+TEST(Partition, SumsThatAreCutAtOnceAreScattered) {
+  const std::string text = expect_same("", R"(ENTRY e {
+    x = f32[8,4] parameter(0), sharding={devices=[4,1]<=[4]}
+    y = f32[8,8] parameter(1), sharding={devices=[4,1]<=[4]}
+    w = f32[8,4] parameter(2), sharding={devices=[4,1]<=[4]}
+    d = f32[4,8] dot(x, y), lhs_contracting_dims={0}, rhs_contracting_dims={0}
+    t = f32[8,4] transpose(d), dimensions={1,0}
+    ROOT s = f32[8,4] subtract(w, t) })",
+                                       4, {"{devices=[4,1]0,1,2,3}"});
+  EXPECT_EQ(count_in(text, " reduce-scatter("), 1) << text;
+  EXPECT_EQ(count_in(text, " all-reduce("), 0) << text;
+}
+
+TEST(Partition, WhatIsComputedWholeIsNamed) {
+  const std::string text = expect_same("", R"(
+  less { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = pred[] compare(a, b), direction=LT }
+  ENTRY e {
+    x = f32[8] parameter(0), sharding={devices=[4]<=[4]}
+    ROOT s = f32[8] sort(x), dimensions={0}, to_apply=less })",
+                                       4, {"{replicated}"});
+  EXPECT_EQ(count_in(text, "computed_whole=\"s\""), 1) << text;
+}
+
+TEST(Partition, ConvolutionsWorkOnTheirPicturesAndSumTheirGradients) {
+  const std::string text = expect_same("", R"(ENTRY e {
+    x = f32[8,5,5,2] parameter(0), sharding={devices=[4,1,1,1]<=[4]}
+    w = f32[3,3,2,3] parameter(1)
+    y = f32[8,3,3,3] convolution(x, w), window={size=3x3}, dim_labels=b01f_01io->b01f
+    g = f32[3,3,2,3] convolution(x, y), window={size=3x3}, dim_labels=f01b_i01o->01bf
+    ROOT all = (f32[8,3,3,3], f32[3,3,2,3]) tuple(y, g) })",
+                                       4, {"{devices=[4,1,1,1]0,1,2,3}", "{replicated}"});
+  EXPECT_EQ(count_in(text, " all-gather("), 0) << text;
+  EXPECT_EQ(count_in(text, " all-reduce("), 1) << text;
 }
 
 TEST(Partition, BatchesOfADotStayTogether) {

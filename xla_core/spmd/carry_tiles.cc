@@ -30,6 +30,7 @@ class Loop {
   bool carry() {
     start();
     follow();
+    spread();
     while (drop_one()) continue;
     if (carried_.empty()) return false;
     rewrite();
@@ -103,6 +104,31 @@ class Loop {
       demand(x->operand(static_cast<int64_t>(o)), (*wanted)[o], seen, todo);
   }
 
+  // And what the body makes of tiles: stacks of results begin whole, and are cut for nothing.
+  void spread() {
+    std::vector<int64_t> todo;
+    for (const auto& [k, s] : carried_) todo.push_back(k);
+    std::map<const Instruction*, bool> seen;
+    while (!todo.empty()) {
+      const int64_t k = todo.back();
+      todo.pop_back();
+      for (const Instruction* e : elements(body_->parameter(0), k)) spread(e, carried_.at(k), seen, todo);
+    }
+  }
+  void spread(const Instruction* x, const Sharding& s, std::map<const Instruction*, bool>& seen,
+              std::vector<int64_t>& todo) {
+    if (s.is_replicated() || std::exchange(seen[x], true)) return;
+    for (const Instruction* user : x->users())
+      for (int64_t k = 0; k < user->num_operands(); ++k) {
+        if (user->operand(k) != x || marks_.is_mark(user)) continue;
+        if (user == body_->root()) {
+          if (carried_.emplace(k, s).second) todo.push_back(k);
+        } else if (const auto result = made_of_tiles(user, k, s)) {
+          spread(user, *result, seen, todo);
+        }
+      }
+  }
+
   // A state whose tiles would have to be joined again in the loop stays whole. Returns whether there was one.
   bool drop_one() {
     std::map<const Instruction*, Sharding> tiles;
@@ -140,13 +166,18 @@ class Loop {
   }
   bool goes_on(const Instruction* user, int64_t k, const Sharding& s,
                std::map<const Instruction*, Sharding>& tiles) const {
-    const std::optional<Sharding> result = result_sharding(*user, k, s);
-    if (!result || !result->divides(user->shape())) return false;
-    const auto wanted = operand_shardings(*user, *result);
-    if (!wanted || !((*wanted)[k] == s)) return false;
-    for (size_t o = 0; o < wanted->size(); ++o)
-      if (!(*wanted)[o].divides(user->operand(static_cast<int64_t>(o))->shape())) return false;
-    return stays_tiles(user, *result, tiles);
+    const std::optional<Sharding> result = made_of_tiles(user, k, s);
+    return result && (result->is_replicated() || stays_tiles(user, *result, tiles));
+  }
+  // What comes of tiles of operand `k`, sums added; nothing where they are not enough.
+  static std::optional<Sharding> made_of_tiles(const Instruction* user, int64_t k, const Sharding& s) {
+    std::vector<std::optional<Sharding>> cuts(user->num_operands());
+    cuts[k] = s;
+    const std::optional<Split> work = split(*user, cuts);
+    if (!work || !(work->operands[k] == s) || !work->result.divides(user->shape())) return {};
+    for (int64_t o = 0; o < user->num_operands(); ++o)
+      if (!work->operands[o].divides(user->operand(o)->shape())) return {};
+    return work->result.added();
   }
 
   void rewrite() {

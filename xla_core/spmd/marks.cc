@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "xla_core/hlo/device_groups.h"
 #include "xla_core/spmd/ties.h"
 
 namespace armillary {
@@ -32,8 +33,11 @@ std::optional<std::vector<Instruction*>> Marks::cut_operands(Build& b, const Ins
   for (size_t k = 0; k < shardings.size(); ++k)
     if (!shardings[k].divides(i.operand(static_cast<int64_t>(k))->shape())) return {};
   std::vector<Instruction*> tiles;
-  for (size_t k = 0; k < shardings.size(); ++k)
-    tiles.push_back(cut(b, i.operand(static_cast<int64_t>(k)), shardings[k]));
+  for (size_t k = 0; k < shardings.size(); ++k) {
+    Instruction* x = i.operand(static_cast<int64_t>(k));
+    // What is whole beside tiles must not be taken for an operand that is yet to be cut.
+    tiles.push_back(shardings[k].is_replicated() && joined(x) ? keep_whole(b, x) : cut(b, x, shardings[k]));
+  }
   return tiles;
 }
 
@@ -42,6 +46,25 @@ Instruction* Marks::keep_whole(Build& b, Instruction* whole) {
                             with(Attr::custom_call_target, std::string("spmd.whole")));
   wholes_.insert(mark);
   return mark;
+}
+
+void Marks::note_wholes(const Module& m) {
+  for (const Computation* c : m.reachable())
+    for (Instruction* i : c->snapshot()) {
+      if (!joined(i)) continue;
+      std::vector<std::string> names;
+      std::vector<const Instruction*> users(i->users().begin(), i->users().end());
+      for (size_t n = 0; n < users.size(); ++n) {
+        const Instruction* user = users[n];
+        if (user->is(Op::tuple))
+          users.insert(users.end(), user->users().begin(), user->users().end());
+        else if (!is_mark(user) && !user->has(kRenames) && std::ranges::count(names, user->name()) == 0)
+          names.push_back(user->name());
+      }
+      if (!names.empty())
+        i->attrs().set(Attr::frontend_attributes,
+                       RawText{fmt::format("{{{}=\"{}\"}}", kComputedWhole, fmt::join(names, ", "))});
+    }
 }
 
 namespace {
@@ -72,9 +95,9 @@ Attrs collective(const std::vector<DeviceList>& groups, const Module& m, int64_t
   return attrs;
 }
 
-Instruction* sum(Build& b, Instruction* tile, const Sharding& s, int64_t& channel) {
+Instruction* all_reduce(Build& b, Instruction* tile, const Sharding& s, Op op, int64_t& channel) {
   Attrs attrs = collective(s.summand_groups(), b.module(), channel);
-  attrs.set(Attr::to_apply, b.scalar_body(Op::add, tile->dtype()));
+  attrs.set(Attr::to_apply, b.scalar_body(op, tile->dtype()));
   return b.add(Op::all_reduce, tile->shape(), {tile}, attrs);
 }
 
@@ -83,7 +106,7 @@ Instruction* sum(Build& b, Instruction* tile, const Sharding& s, int64_t& channe
 Instruction* gather(Instruction* at, Instruction* tile, const Sharding& s, const Sharding& kept,
                     int64_t& channel) {
   Build b(at);
-  if (s.summands > 1) tile = sum(b, tile, s, channel);
+  if (s.summands > 1) tile = all_reduce(b, tile, s, Op::add, channel);
   Dims apart;
   for (size_t d = 0; d < s.tiles.size(); ++d) apart.push_back(s.tiles[d] / kept.tiles[d]);
   const int64_t count = s.tile_count() / kept.tile_count();
@@ -94,6 +117,8 @@ Instruction* gather(Instruction* at, Instruction* tile, const Sharding& s, const
   all[0] = count;
   Attrs attrs = collective(s.groups_within(kept), *at->module(), channel);
   attrs.set(Attr::dimensions, Dims{0});
+  if (at->has(Attr::frontend_attributes))
+    attrs.set(Attr::frontend_attributes, RawText{at->attrs().raw(Attr::frontend_attributes)});
   Instruction* gathered = b.add(Op::all_gather, Shape(tile->dtype(), all), {b.reshape(tile, one)}, attrs);
   const auto rank = static_cast<int64_t>(s.tiles.size());
   Dims permutation;
@@ -130,7 +155,35 @@ Instruction* slice(Instruction* mark, Instruction* from, const Sharding& s, cons
   return s.summands == 1 ? tile : first_summand(b, tile, s);
 }
 
+// The device's tile of a sum that nobody needs whole, or nullptr where each group does not hold all tiles
+// once.
+Instruction* scattered_sum(Instruction* mark, const Sharding& s) {
+  Instruction* sum = mark->operand(0);
+  const auto dimension = std::ranges::find_if(s.tiles, [](int64_t n) { return n > 1; });
+  const bool one_dimension = dimension != s.tiles.end() && *dimension == s.tile_count() && s.summands == 1;
+  const Module& m = *mark->module();
+  if (!sum->is(Op::all_reduce) || sum->num_operands() != 1 || sum->users().size() != 1 || sum->is_root() ||
+      m.replica_count > 1 || !one_dimension)
+    return nullptr;
+  std::vector<DeviceList> groups = device_groups(*sum);
+  for (DeviceList& group : groups) {
+    if (static_cast<int64_t>(group.size()) != s.tile_count()) return nullptr;
+    std::ranges::sort(group, {}, [&](int64_t device) { return s.tile_of[device]; });
+    for (size_t tile = 0; tile < group.size(); ++tile)
+      if (s.tile_of[group[tile]] != static_cast<int64_t>(tile)) return nullptr;
+  }
+  Attrs attrs = sum->attrs();
+  attrs.set(Attr::replica_groups, RawText{groups_text(groups, m)});
+  attrs.set(Attr::dimensions, Dims{dimension - s.tiles.begin()});
+  return Build(mark).add(Op::reduce_scatter, mark->shape(), {sum->operand(0)}, attrs);
+}
+
 }  // namespace
+
+Instruction* Marks::combine(Build& b, Instruction* tile, const Sharding& s, Op op) {
+  int64_t channel = next_channel(b.module());
+  return s.summands == 1 ? tile : all_reduce(b, tile, s, op, channel);
+}
 
 Instruction* Marks::told_by(Build& b, Instruction* value, int64_t device) {
   if (value->shape().is_tuple()) {
@@ -179,8 +232,10 @@ void lower_marks(Module& m, Marks& marks) {
       if (marks.is_whole(i)) i->replace_all_uses_with(i->operand(0));
   for (Computation* c : m.reachable())
     for (Instruction* i : c->snapshot())
-      if (const Sharding* s = marks.is_cut(i); s && wanted(i))
-        i->replace_all_uses_with(slice(i, i->operand(0), *s, whole(*s)));
+      if (const Sharding* s = marks.is_cut(i); s && wanted(i)) {
+        Instruction* scattered = scattered_sum(i, *s);
+        i->replace_all_uses_with(scattered ? scattered : slice(i, i->operand(0), *s, whole(*s)));
+      }
   // From the last to the first, so that a mark's users are gone before it.
   for (Computation* c : m.reachable()) {
     std::vector<Instruction*> all = c->snapshot();

@@ -26,7 +26,10 @@ class Marks {
   std::optional<std::vector<Instruction*>> cut_operands(Build& b, const Instruction& i,
                                                         const std::vector<Sharding>& shardings);
 
-  // Stays whole on every device, because the program says so.
+  // What the devices' summands of their tiles make together.
+  Instruction* combine(Build& b, Instruction* tile, const Sharding& s, Op op);
+
+  // Stays whole on every device, because the program says so, or what works on tiles needs it so.
   Instruction* keep_whole(Build& b, Instruction* whole);
   // What one device holds, on all of them; arrays in a tuple likewise.
   Instruction* told_by(Build& b, Instruction* value, int64_t device);
@@ -35,6 +38,8 @@ class Marks {
   const Sharding* joined(const Instruction* i) const { return find(joins_, i); }
   const Sharding* is_cut(const Instruction* i) const { return find(cuts_, i); }
   bool is_whole(const Instruction* i) const { return wholes_.contains(i); }
+  // Notes at joins who computes the same with their wholes on every device.
+  void note_wholes(const Module& m);
   bool is_mark(const Instruction* i) const { return joined(i) || is_cut(i) || is_whole(i); }
 
  private:
@@ -48,6 +53,10 @@ class Marks {
   Table joins_, cuts_;
   std::unordered_set<const Instruction*> wholes_;
 };
+
+// The key of frontend_attributes under which an all-gather names the ops that see all of an array which was
+// there in tiles, and compute the same on every device.
+inline constexpr std::string_view kComputedWhole = "computed_whole";
 
 // Lets joins wait: op(join(x)) becomes join(op(x)) where the op works on each tile alone.
 void sink_joins(Module& m, Marks& marks);

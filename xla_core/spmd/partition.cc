@@ -44,6 +44,7 @@ class Partitioner {
     } while (lift_cuts(m_, marks_) | carry_tiles(m_, marks_));
     answer_inspections(m_, marks_);
     cut_results();
+    marks_.note_wholes(m_);
     lower_marks(m_, marks_);
     strip();
   }

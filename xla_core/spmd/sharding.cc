@@ -62,6 +62,12 @@ Sharding Sharding::restricted(const std::vector<bool>& dimensions) const {
   return mapped(chosen(tiles, 1), [&](const Dims& c) { return chosen(c, 0); });
 }
 
+bool Sharding::is_within(const Sharding& coarse) const {
+  std::vector<bool> cut;
+  for (int64_t n : coarse.tiles) cut.push_back(n > 1);
+  return restricted(cut) == coarse.added();
+}
+
 std::vector<DeviceList> Sharding::groups() const {
   return groups_within(replicated(static_cast<int64_t>(tiles.size()), static_cast<int64_t>(tile_of.size())));
 }

@@ -31,6 +31,10 @@ struct Sharding {
   Dims coordinates(int64_t device) const;  // of its tile
   // Cut along those dimensions only.
   Sharding restricted(const std::vector<bool>& dimensions) const;
+  // Each of its tiles lies in the same device's tile of `coarse`, along the dimensions that cuts.
+  bool is_within(const Sharding& coarse) const;
+  // The same tiles, once the summands are added.
+  Sharding added() const { return {tiles, tile_of}; }
   // For all-gathers of the tiles: in each group one device a tile, in order. With a sharding of the same
   // array: only devices whose tiles lie in one tile of that.
   std::vector<DeviceList> groups() const;

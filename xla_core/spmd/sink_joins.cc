@@ -6,29 +6,14 @@
 namespace armillary {
 namespace {
 
-// The join of the op on tiles, whose operand `k` is cut as `s`; nullptr where the others cannot follow.
-Instruction* joined_later(Marks& marks, Instruction* i, int64_t k, const Sharding& s) {
-  const std::optional<Sharding> result = result_sharding(*i, k, s);
-  if (!result || !result->divides(i->shape())) return nullptr;
-  const std::optional<std::vector<Sharding>> wanted = operand_shardings(*i, *result);
-  if (!wanted || !((*wanted)[k] == s)) return nullptr;
+// The join of what the devices compute of their tiles; summands are added at once. nullptr where operands
+// cannot be cut so.
+Instruction* on_devices(Marks& marks, Instruction* i, const Split& work) {
   Build b(i);
-  const std::optional<std::vector<Instruction*>> tiles = marks.cut_operands(b, *i, *wanted);
-  return tiles ? marks.join(b, on_tiles(b, *i, *tiles, *result), *result, i->shape()) : nullptr;
-}
-
-// The dimensions of operand `k` along which its tiles are enough.
-std::vector<bool> enough_along(const Instruction& i, int64_t k, const Sharding& s) {
-  std::vector<bool> kept(s.tiles.size(), false);
-  for (size_t d = 0; d < kept.size(); ++d) {
-    if (s.tiles[d] == 1) continue;
-    kept[d] = true;
-    const Sharding part = s.restricted(kept);
-    const std::optional<Sharding> result = result_sharding(i, k, part);
-    const auto wanted = result ? operand_shardings(i, *result) : std::nullopt;
-    kept[d] = wanted && (*wanted)[k] == part;
-  }
-  return kept;
+  const std::optional<std::vector<Instruction*>> tiles = marks.cut_operands(b, *i, work.operands);
+  if (!tiles) return nullptr;
+  Instruction* tile = on_tiles(b, *i, *tiles, work.result);
+  return marks.join(b, marks.combine(b, tile, work.result, work.combine), work.result.added(), i->shape());
 }
 
 // An array whose elements only change their places is cut afterwards as before, though the op must see more
@@ -43,21 +28,23 @@ Instruction* cut_again(Marks& marks, Instruction* i, int64_t k, const Sharding& 
   return marks.join(b, marks.cut(b, larger, s), s, i->shape());
 }
 
-// As above with the first operand that is a join, if need be of larger tiles, in which dimensions are whole
-// that the op must see whole.
 Instruction* joined_later(Marks& marks, Instruction* i) {
-  for (const bool enlarge : {false, true})
-    for (int64_t k = 0; k < i->num_operands(); ++k) {
-      if (!marks.joined(i->operand(k))) continue;
-      const Sharding s = *marks.joined(i->operand(k));  // the table moves when marks are added
-      if (s.summands > 1) continue;
-      const Sharding part = enlarge ? s.restricted(enough_along(*i, k, s)) : s;
-      Instruction* later = part.is_replicated() ? nullptr : joined_later(marks, i, k, part);
-      if (enlarge && i->def().meaning == Meaning::kIndex && i->operand(k)->dims() == i->dims())
-        return cut_again(marks, i, k, s, later);
-      if (later) return later;
-    }
-  return nullptr;
+  std::vector<std::optional<Sharding>> cuts;
+  std::optional<int64_t> first;
+  for (int64_t k = 0; k < i->num_operands(); ++k) {
+    const Sharding* s = marks.joined(i->operand(k));
+    cuts.push_back(s && s->summands == 1 ? std::optional(*s) : std::nullopt);
+    if (cuts.back() && !first) first = k;
+  }
+  if (!first) return nullptr;
+  const std::optional<Split> work = split(*i, cuts);
+  Instruction* later = work ? on_devices(marks, i, *work) : nullptr;
+  auto is_enough = [&](size_t k) { return cuts[k] && work->operands[k].is_within(*cuts[k]); };
+  for (size_t k = 0; later && k < cuts.size(); ++k)
+    if (is_enough(k)) return later;
+  if (i->def().meaning == Meaning::kIndex && i->operand(*first)->dims() == i->dims())
+    return cut_again(marks, i, *first, *cuts[*first], later);
+  return later;
 }
 
 // The tile that was joined to be cut again, or nullptr.

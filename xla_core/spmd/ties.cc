@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
+
+#include "xla_core/interp/interpreter.h"
 
 namespace armillary {
 namespace {
@@ -11,10 +14,15 @@ namespace {
 constexpr int64_t kWhole = -1;
 
 // The result's dimensions that may be cut, and for each operand's dimension the one it is cut with, or
-// kWhole.
+// kWhole. Dimensions that are summed over are numbered behind those of the result.
 struct Ties {
   std::vector<bool> free;
   std::vector<Dims> along;
+  int64_t sums = 0;
+  Op combine = Op::add;
+
+  int64_t rank() const { return static_cast<int64_t>(free.size()); }
+  bool in_result(int64_t dimension) const { return dimension != kWhole && dimension < rank(); }
 };
 
 // Runs an index recipe and notes at which of the result's indices operands are read, and whether an index is
@@ -80,14 +88,30 @@ std::optional<Ties> of_elementwise(const Instruction& i) {
   return ties;
 }
 
-// Along whole dimensions only, one array.
+// What a reduction folds with, if it may fold parts first, each with the initial value.
+std::optional<Op> folds_parts_with(const Instruction& i) {
+  const Computation& body = *i.attrs().callee(Attr::to_apply);
+  const Instruction& root = *body.root();
+  const bool is_single = root.def().identity && root.operand(0)->is(Op::parameter) &&
+                         root.operand(1)->is(Op::parameter) && root.operand(0) != root.operand(1);
+  if (!is_single || !i.operand(1)->is(Op::constant)) return {};
+  const Literal& initial = i.operand(1)->literal();
+  const std::vector<Literal> twice = {initial, initial};
+  return evaluate(body, twice) == initial ? std::optional(root.op()) : std::nullopt;
+}
+
+// One array.
 std::optional<Ties> of_reduce(const Instruction& i) {
   if (!i.shape().is_array() || i.num_operands() != 2) return {};
   const Dims& gone = i.attrs().ints(Attr::dimensions);
+  const std::optional<Op> combine = folds_parts_with(i);
   Ties ties{std::vector<bool>(i.dims().size(), true), {{}, {}}};
+  if (combine) ties.combine = *combine;
   int64_t kept = 0;
-  for (int64_t d = 0; d < i.operand(0)->shape().rank(); ++d)
-    ties.along[0].push_back(std::find(gone.begin(), gone.end(), d) == gone.end() ? kept++ : kWhole);
+  for (int64_t d = 0; d < i.operand(0)->shape().rank(); ++d) {
+    const bool is_kept = std::find(gone.begin(), gone.end(), d) == gone.end();
+    ties.along[0].push_back(is_kept ? kept++ : combine ? ties.rank() + ties.sums++ : kWhole);
+  }
   return ties;
 }
 
@@ -95,6 +119,7 @@ std::optional<Ties> of_reduce(const Instruction& i) {
 std::optional<Ties> of_dot(const Instruction& i) {
   Ties ties{std::vector<bool>(i.dims().size(), true), {}};
   const Attrs& a = i.attrs();
+  const bool sums = i.dtype() != DType::kPred;
   auto next = static_cast<int64_t>(a.ints(Attr::lhs_batch_dims).size());
   for (int side : {0, 1}) {
     const Dims& batch = a.ints(side == 0 ? Attr::lhs_batch_dims : Attr::rhs_batch_dims);
@@ -104,8 +129,31 @@ std::optional<Ties> of_dot(const Instruction& i) {
     for (int64_t d = 0; d < static_cast<int64_t>(along.size()); ++d)
       if (along[d] == kWhole && std::find(contracting.begin(), contracting.end(), d) == contracting.end())
         along[d] = next++;
+    for (size_t k = 0; sums && k < contracting.size(); ++k)
+      along[contracting[k]] = ties.rank() + static_cast<int64_t>(k);
+    ties.sums = sums ? static_cast<int64_t>(contracting.size()) : 0;
     ties.along.push_back(std::move(along));
   }
+  return ties;
+}
+
+// Windows see space whole, and groups of features their features.
+std::optional<Ties> of_convolution(const Instruction& i) {
+  const Attrs& a = i.attrs();
+  const ConvDims& at = a.conv_dims();
+  const bool grouped =
+      a.integer(Attr::feature_group_count, 1) != 1 || a.integer(Attr::batch_group_count, 1) != 1;
+  Ties ties{std::vector<bool>(i.dims().size(), false), {}};
+  for (const Instruction* o : i.operands()) ties.along.emplace_back(o->dims().size(), kWhole);
+  if (a.integer(Attr::batch_group_count, 1) == 1) {
+    ties.free[at.output_batch] = true;
+    ties.along[0][at.input_batch] = at.output_batch;
+  }
+  if (grouped) return ties;
+  ties.free[at.output_feature] = true;
+  ties.along[1][at.kernel_output_feature] = at.output_feature;
+  ties.sums = 1;
+  ties.along[0][at.input_feature] = ties.along[1][at.kernel_input_feature] = ties.rank();
   return ties;
 }
 
@@ -115,6 +163,7 @@ std::optional<Ties> ties_of(const Instruction& i) {
   if (i.is(Op::iota)) return Ties{std::vector<bool>(i.dims().size(), true), {}};
   if (i.is(Op::reduce)) return of_reduce(i);
   if (i.is(Op::dot)) return of_dot(i);
+  if (i.is(Op::convolution)) return of_convolution(i);
   if (i.def().meaning != Meaning::kIndex || !i.def().element) return {};
   Tape tape;
   return Reads(tape, i).run();
@@ -125,7 +174,7 @@ Sharding moved(const Sharding& from, const Dims& to, size_t rank) {
   auto place = [&](const Dims& values, int64_t fill) {
     Dims out(rank, fill);
     for (size_t d = 0; d < to.size(); ++d)
-      if (to[d] != kWhole) out[to[d]] = values[d];
+      if (to[d] != kWhole && to[d] < static_cast<int64_t>(rank)) out[to[d]] = values[d];
     return out;
   };
   return from.mapped(place(from.tiles, 1), [&](const Dims& c) { return place(c, 0); });
@@ -206,6 +255,53 @@ Instruction* iota_on_tiles(Build& b, const Instruction& i, const Sharding& s) {
   return b.convert(b.add(Op::add, {b.iota(integers, d), start}), tile.dtype);
 }
 
+// `s`, cut along `dimension` as well, as `other` is along `from`; nothing where some of the tiles were
+// nobody's.
+std::optional<Sharding> cut_further(const Sharding& s, int64_t dimension, const Sharding& other,
+                                    int64_t from) {
+  Sharding out = s;
+  out.tiles[dimension] = other.tiles[from];
+  std::vector<int64_t> holders(out.tile_count(), 0);
+  for (size_t device = 0; device < s.tile_of.size(); ++device) {
+    Dims at = s.coordinates(static_cast<int64_t>(device));
+    at[dimension] = other.coordinates(static_cast<int64_t>(device))[from];
+    ++holders[out.tile_of[device] = out.tile_at(at)];
+  }
+  const bool even = std::all_of(holders.begin(), holders.end(), [&](int64_t n) { return n == holders[0]; });
+  return even ? std::optional(out) : std::nullopt;
+}
+
+// Cuts of the result's dimensions and of those that are summed over. The former come first: they need no sum.
+Sharding work_sharding(const Ties& ties, const std::vector<std::optional<Sharding>>& cuts) {
+  int64_t devices = 0;
+  for (const auto& s : cuts)
+    if (s) devices = static_cast<int64_t>(s->tile_of.size());
+  Sharding work = Sharding::replicated(ties.rank() + ties.sums, devices);
+  for (const bool in_result : {true, false})
+    for (size_t k = 0; k < cuts.size(); ++k)
+      for (size_t d = 0; cuts[k] && d < cuts[k]->tiles.size(); ++d) {
+        const int64_t to = ties.along[k][d];
+        if (cuts[k]->tiles[d] == 1 || to == kWhole || ties.in_result(to) != in_result) continue;
+        if (work.tiles[to] != 1 || (in_result && !ties.free[to])) continue;
+        if (auto more = cut_further(work, to, *cuts[k], static_cast<int64_t>(d))) work = std::move(*more);
+      }
+  return work;
+}
+
+// Where a device has one of several parts of what is summed over, it has a summand.
+Sharding result_of(const Sharding& work, int64_t rank) {
+  std::vector<bool> in_sum(work.tiles.size(), true);
+  std::fill_n(in_sum.begin(), rank, false);
+  const Sharding parts = work.restricted(in_sum);
+  Dims to(rank);
+  std::iota(to.begin(), to.end(), int64_t{0});
+  to.resize(work.tiles.size(), kWhole);
+  Sharding out = moved(work, to, rank);
+  out.summands = parts.tile_count();
+  if (out.summands > 1) out.summand_of = parts.tile_of;
+  return out;
+}
+
 }  // namespace
 
 std::optional<std::vector<Sharding>> operand_shardings(const Instruction& i, const Sharding& result) {
@@ -223,7 +319,7 @@ std::optional<std::vector<Sharding>> operand_shardings(const Instruction& i, con
   for (const Dims& along : ties->along) {
     Dims to(result.tiles.size(), kWhole);
     for (size_t d = 0; d < along.size(); ++d)
-      if (along[d] != kWhole) to[along[d]] = static_cast<int64_t>(d);
+      if (ties->in_result(along[d])) to[along[d]] = static_cast<int64_t>(d);
     out.push_back(moved(result, to, along.size()));
   }
   return out;
@@ -236,8 +332,28 @@ std::optional<Sharding> result_sharding(const Instruction& i, int64_t k, const S
   if (!ties) return {};
   const Dims& along = ties->along[k];
   for (size_t d = 0; d < along.size(); ++d)
-    if (operand.tiles[d] != 1 && (along[d] == kWhole || !ties->free[along[d]])) return {};
+    if (operand.tiles[d] != 1 && (!ties->in_result(along[d]) || !ties->free[along[d]])) return {};
   return moved(operand, along, i.dims().size());
+}
+
+std::optional<Split> split(const Instruction& i, const std::vector<std::optional<Sharding>>& cuts) {
+  if (i.is(Op::reshape)) {
+    const std::optional<Sharding> result = result_sharding(i, 0, *cuts[0]);
+    const auto back = result ? operand_shardings(i, *result) : std::nullopt;
+    return back && back->front() == *cuts[0] ? std::optional(Split{*back, *result}) : std::nullopt;
+  }
+  const std::optional<Ties> ties = ties_of(i);
+  if (!ties) return {};
+  const Sharding work = work_sharding(*ties, cuts);
+  if (work.tile_count() == 1) return {};
+  Split out{.operands = {}, .result = result_of(work, ties->rank()), .combine = ties->combine};
+  for (const Dims& along : ties->along) {
+    Dims to(work.tiles.size(), kWhole);
+    for (size_t d = 0; d < along.size(); ++d)
+      if (along[d] != kWhole) to[along[d]] = static_cast<int64_t>(d);
+    out.operands.push_back(moved(work, to, along.size()));
+  }
+  return out;
 }
 
 Instruction* on_tiles(Build& b, const Instruction& i, std::vector<Instruction*> operands,

@@ -15,6 +15,16 @@ std::optional<std::vector<Sharding>> operand_shardings(const Instruction& i, con
 // How the result is cut if operand `k` is and the others follow; nothing where no such cut exists.
 std::optional<Sharding> result_sharding(const Instruction& i, int64_t k, const Sharding& operand);
 
+// An op whose work is cut as the operands' cuts allow: along dimensions of its result, and along those it
+// sums over, where each device then has a summand of its tile of the result.
+struct Split {
+  std::vector<Sharding> operands;
+  Sharding result;
+  Op combine = Op::add;  // of the summands
+};
+// `cuts`: how operands are cut that are there in tiles. Nothing where that is of no use.
+std::optional<Split> split(const Instruction& i, const std::vector<std::optional<Sharding>>& cuts);
+
 // The op on tiles, which `operands` are, in front of `b`.
 Instruction* on_tiles(Build& b, const Instruction& i, std::vector<Instruction*> operands,
                       const Sharding& result);
