@@ -72,7 +72,7 @@ struct OpTime {
 
 // Shares of the step in which each unit was busy; HBM against the bandwidth that large copies reach.
 struct Utilization {
-  double mxu = 0, vpu = 0, xlu = 0, hbm = 0, ici = 0;
+  double mxu = 0, vpu = 0, xlu = 0, hbm = 0, ici = 0, dcn = 0;
 };
 
 struct Roofline {
@@ -84,14 +84,14 @@ struct Roofline {
 
 // Of all collectives of one kind.
 struct Communication {
-  double seconds = 0;  // hidden or not
+  double seconds = 0;  // hidden or not, launches included
   double exposed = 0;  // waits
 };
 
 struct Timeline {
   double seconds = 0;
   double flops = 0;                                 // of one device: the sum of its commands' labels
-  double peak_flops = 0;                            // of one device, bf16
+  double peak_flops = 0;                            // of one device, bf16; int8 where it has no bf16
   double mfu = 0;                                   // flops / (seconds x peak_flops)
   double hbm_bytes = 0;                             // moved by one device
   std::array<double, kNumOpClasses> by_class = {};  // seconds; they add up to `seconds`
@@ -106,8 +106,8 @@ struct Timeline {
   std::vector<std::string> notes;  // what was extrapolated or priced conservatively, a sentence each
 };
 
-// How Timeline::mfu is made, for printing.
-std::string_view mfu_formula();
+// How Timeline::mfu is made on a chip, for printing.
+std::string mfu_formula(const Chip& chip);
 
 struct SimulateOptions {
   bool spans = true;

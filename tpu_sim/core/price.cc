@@ -27,7 +27,8 @@ Price transfer(Tick busy, double bytes, const Device& d) {
 
 Price price(const FusedLoop& loop, const Device& d) {
   const TileTicks t = tile_ticks(loop, d);
-  const LoopTime time = loop_time(pipeline_of(loop, t));
+  const TileLoop pipeline = pipeline_of(loop, t);
+  const LoopTime time = loop_time(pipeline);
   const Tick shared = add_ticks(t.prologue, t.epilogue);
   const Tick alone = loop.tiles == 0 && shared > 0 ? t.latency : 0;  // no tile's latency covers it
   Price p;
@@ -38,7 +39,12 @@ Price price(const FusedLoop& loop, const Device& d) {
   p.xlu = multiply_ticks(t.transpose, loop.tiles);
   p.hbm_bytes = as_double(loop.prologue_bytes) + as_double(loop.epilogue_bytes) +
                 as_double(loop.tiles) * (as_double(loop.tile.bytes_in) + as_double(loop.tile.bytes_out));
-  p.bound = time.steady * 2 < p.duration ? "latency" : time.bound;
+  // What comes and goes once counts for the memory as well as what the tiles move.
+  const bool by_memory = p.hbm > multiply_ticks(std::ranges::max(pipeline.work), loop.tiles);
+  if (by_memory && p.hbm > p.duration / 2)
+    p.bound = "dma";
+  else
+    p.bound = time.steady < p.duration / 2 ? "latency" : time.bound;
   return p;
 }
 

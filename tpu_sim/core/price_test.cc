@@ -27,6 +27,17 @@ TEST(FusedLoops, a_loop_is_launch_prologue_pipeline_and_epilogue) {
   EXPECT_EQ(p.mxu, 0);
 }
 
+TEST(FusedLoops, what_comes_once_makes_a_loop_bound_by_memory_too) {
+  FusedLoop loop{.tiles = 4,
+                 .tile = {.bytes_in = 1 << 18, .matrix = {{.m = 1024, .n = 1024, .k = 512}}},
+                 .prologue_bytes = 1 << 25};
+  const Price p = price(loop, Device(v6e()));
+  EXPECT_GT(p.hbm, p.mxu);
+  EXPECT_EQ(p.bound, "dma");
+  loop.prologue_bytes = 0;
+  EXPECT_EQ(price(loop, Device(v6e())).bound, "mxu");
+}
+
 TEST(FusedLoops, an_epilogue_is_free_until_the_vector_unit_is_the_slowest) {
   const Device d(v6e());
   FusedLoop loop{

@@ -45,7 +45,9 @@ class BoxTime {
     CollectiveTime time;
     if (bytes_ == 0 || box_.devices() == 1) return time;
     time.launch = to_ticks(pod_.chip["launch_ns"] * 1e3);
-    time.transfer = between_cores(time.resources) + on_torus(time.resources) + between_slices(time.resources);
+    time.ici = on_torus(time.resources);
+    time.dcn = between_slices(time.resources);
+    time.transfer = between_cores(time.resources) + time.ici + time.dcn;
     return time;
   }
 
@@ -127,16 +129,16 @@ class MessageTime {
 
   CollectiveTime operator()() {
     if (busiest_host_ > 0) {
-      take(kDcn, as_double(bytes_) * as_double(busiest_host_), pod_.chip["dcn_bytes_per_s"],
-           pod_.chip["dcn_latency_ns"]);
+      time_.dcn = take(kDcn, as_double(bytes_) * as_double(busiest_host_), pod_.chip["dcn_bytes_per_s"],
+                       pod_.chip["dcn_latency_ns"]);
     }
     if (between_cores_)
       take(kCoreLink, as_double(bytes_), pod_.chip["core_link_bytes_per_s"], pod_.chip["ici_hop_ns"]);
     for (const std::vector<Message>& messages : on_torus_) {
       if (messages.empty()) continue;
-      time_.transfer =
-          std::max(time_.transfer, simulate_messages(messages, pod_.torus, link_speed(pod_.chip)));
+      time_.ici = std::max(time_.ici, simulate_messages(messages, pod_.torus, link_speed(pod_.chip)));
     }
+    time_.transfer = std::max(time_.transfer, time_.ici);
     if (time_.resources != 0) time_.launch = to_ticks(pod_.chip["launch_ns"] * 1e3);
     return time_;
   }
@@ -159,10 +161,11 @@ class MessageTime {
     }
   }
 
-  void take(unsigned resource, double bytes, double bytes_per_s, double latency_ns) {
+  Tick take(unsigned resource, double bytes, double bytes_per_s, double latency_ns) {
+    const Tick ticks = to_ticks(bytes / bytes_per_s * kTicksPerSecond + latency_ns * 1e3);
     time_.resources |= resource;
-    time_.transfer =
-        std::max(time_.transfer, to_ticks(bytes / bytes_per_s * kTicksPerSecond + latency_ns * 1e3));
+    time_.transfer = std::max(time_.transfer, ticks);
+    return ticks;
   }
 
   int64_t bytes_;
@@ -197,7 +200,7 @@ CollectiveTime ring_time(const CollectiveStart& c, const Pod& pod) {
   // The shift by half the group stands for all of them.
   CollectiveTime time = message_time(shifted(*c.groups, deals ? members / 2 : 1), piece, pod);
   const double rounds = as_double(n - 1) * (c.kind == CollectiveKind::kAllReduce ? 2 : 1);
-  time.transfer = to_ticks(as_double(time.transfer) * rounds);
+  for (Tick* ticks : {&time.transfer, &time.ici, &time.dcn}) *ticks = to_ticks(as_double(*ticks) * rounds);
   time.note = fmt::format(
       "{} over groups of {} that follow no axes of the torus: priced as rings in the order of their members",
       to_string(c.kind), members);

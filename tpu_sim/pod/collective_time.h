@@ -19,6 +19,7 @@ struct CollectiveTime {
   Tick launch = 0;         // before any link is taken
   Tick transfer = 0;       // in which the links are taken
   unsigned resources = 0;  // which ones
+  Tick ici = 0, dcn = 0;   // of the transfer, so long each of these networks carries something
   Tick hbm = 0;            // of the transfer, so long the memory of a device is busy with it
   std::string note;        // where the form is conservative
 };

@@ -136,15 +136,14 @@ Tick Machine::collective_ready(const Step& step) const {
 void Machine::start_collective(const Step& step, Tick start, Tick finish) {
   const auto& what = std::get<CollectiveStart>(step.command->what);
   count(step, finish - start);
-  totals_.communication += finish - start;
-  totals_.communication_by_kind[static_cast<size_t>(what.kind)] += finish - start;
-  bool on_links = false;
+  const Tick with_launch = add_ticks(step.collective.launch, finish - start);  // waits have it, too
+  totals_.communication += with_launch;
+  totals_.communication_by_kind[static_cast<size_t>(what.kind)] += with_launch;
   for (int i = 0; i < kNumResources; ++i) {
-    if (!(step.collective.resources >> i & 1)) continue;
-    links_free_[i] = finish;
-    on_links |= (1u << i) < kCoreLink;
+    if (step.collective.resources >> i & 1) links_free_[i] = finish;
   }
-  if (on_links) totals_.ici += finish - start;
+  totals_.ici += step.collective.ici;
+  totals_.dcn += step.collective.dcn;
   const Tick time = finish - start, hbm = std::min(step.collective.hbm, time);
   const double share = time > 0 ? static_cast<double>(hbm) / static_cast<double>(time) : 0;
   totals_.hbm += hbm;
@@ -163,7 +162,7 @@ void Machine::wait(const Step& step, int handle) {
   if (found == pending_.end()) {
     throw user_error("{}: waits for handle {}, which nobody has started", step.command->label.name, handle);
   }
-  count(step, 0);
+  if (step.label != found->second.label) count(step, 0);  // else one run, from start to wait
   const Tick before = now_;
   if (found->second.remaining > 0) {
     Tick ahead = 0;

@@ -107,6 +107,29 @@ TEST(Timelines, communication_is_told_by_kind) {
   EXPECT_EQ(of(CollectiveKind::kAllToAll).seconds, 0);
 }
 
+TEST(Timelines, networks_are_busy_each_for_itself_and_a_collective_runs_once) {
+  const Pod pod = parse_pod("v5e:2x4+2");
+  const Command begin = start(0, CollectiveKind::kAllReduce, 1 << 28), end = {begin.label, Wait{0}};
+  const Timeline t = simulate({{begin, end}}, pod);
+  EXPECT_GT(t.utilization.dcn, 0.5);
+  EXPECT_GT(t.utilization.ici, 0);
+  EXPECT_LE(t.utilization.dcn + t.utilization.ici, 1);
+  EXPECT_NEAR(t.exposed_communication_seconds, t.communication_seconds, kClose);
+  ASSERT_EQ(t.ops.size(), 1u);
+  EXPECT_EQ(t.ops[0].runs, 1);
+  const Timeline inside = simulate({{begin, end}}, parse_pod("v5e:2x4"));
+  EXPECT_EQ(inside.utilization.dcn, 0);
+  EXPECT_GT(inside.utilization.ici, 0.9);
+}
+
+TEST(Timelines, a_chip_without_bf16_is_measured_by_its_int8_peak) {
+  const Timeline t = simulate({{matmul(1024, 1024, 1024, find_chip("v1"))}}, parse_pod("v1:1"));
+  EXPECT_EQ(t.peak_flops, find_chip("v1")["peak_int8_ops"]);
+  EXPECT_GT(t.roofline.ridge, 0);
+  EXPECT_GT(t.mfu, 0);
+  EXPECT_NE(mfu_formula(find_chip("v1")).find("int8 peak"), std::string::npos);
+}
+
 TEST(Timelines, one_product_takes_its_time_and_is_reported) {
   const Pod pod = parse_pod("v6e:1x1");
   const Program program{{matmul(8192, 8192, 8192, pod.chip)}};

@@ -1,5 +1,7 @@
 #include "tpu_sim/pod/report.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
 namespace armillary::sim {
@@ -43,9 +45,11 @@ Roofline roofline_of(const Timeline& t, const Device& device) {
 
 std::string_view to_string(Track track) { return kTrackNames[static_cast<size_t>(track)]; }
 
-std::string_view mfu_formula() {
-  return "FLOPs of the program's operations on one device (each once, without padding or repeated passes) / "
-         "(seconds x bf16 peak of the device)";
+std::string mfu_formula(const Chip& chip) {
+  return fmt::format(
+      "FLOPs of the program's operations on one device (each once, without padding or repeated passes) / "
+      "(seconds x {} peak of the device)",
+      chip["peak_bf16_flops"] > 0 ? "bf16" : "int8");
 }
 
 void fill_report(Timeline& timeline, const StepList& list, const Pod& pod, Machine& machine) {
@@ -53,7 +57,7 @@ void fill_report(Timeline& timeline, const StepList& list, const Pod& pod, Machi
   const Device device(pod.chip);
   timeline.seconds = seconds(machine.now());
   timeline.flops = totals.flops;
-  timeline.peak_flops = device.peak_bf16_flops;
+  timeline.peak_flops = device.peak_flops;
   const double possible = timeline.seconds * timeline.peak_flops;
   timeline.mfu = possible > 0 ? timeline.flops / possible : 0;
   timeline.hbm_bytes = totals.hbm_bytes;
@@ -65,8 +69,8 @@ void fill_report(Timeline& timeline, const StepList& list, const Pod& pod, Machi
   for (size_t k = 0; k < timeline.by_kind.size(); ++k)
     timeline.by_kind[k] = {seconds(totals.communication_by_kind[k]), seconds(totals.exposed_by_kind[k])};
   const auto share = [&](Tick busy) { return timeline.seconds > 0 ? seconds(busy) / timeline.seconds : 0; };
-  timeline.utilization = {share(totals.mxu), share(totals.vpu), share(totals.xlu), share(totals.hbm),
-                          share(totals.ici)};
+  timeline.utilization = {share(totals.mxu), share(totals.vpu), share(totals.xlu),
+                          share(totals.hbm), share(totals.ici), share(totals.dcn)};
   timeline.roofline = roofline_of(timeline, device);
 }
 

@@ -7,7 +7,7 @@ Totals Totals::of(const std::vector<int>& chosen) const {
   out.labels.reserve(chosen.size());
   for (int label : chosen) out.labels.push_back(labels[label]);
   out.by_class = by_class;
-  out.mxu = mxu, out.vpu = vpu, out.xlu = xlu, out.hbm = hbm, out.ici = ici;
+  out.mxu = mxu, out.vpu = vpu, out.xlu = xlu, out.hbm = hbm, out.ici = ici, out.dcn = dcn;
   out.exposed_communication = exposed_communication, out.exposed_copy = exposed_copy;
   out.communication = communication;
   out.communication_by_kind = communication_by_kind, out.exposed_by_kind = exposed_by_kind;
@@ -26,7 +26,7 @@ void Totals::repeat(const Totals& before, const std::vector<int>& chosen, int64_
   }
   for (size_t i = 0; i < by_class.size(); ++i) grow(by_class[i], before.by_class[i]);
   grow(mxu, before.mxu), grow(vpu, before.vpu), grow(xlu, before.xlu), grow(hbm, before.hbm),
-      grow(ici, before.ici);
+      grow(ici, before.ici), grow(dcn, before.dcn);
   grow(exposed_communication, before.exposed_communication), grow(exposed_copy, before.exposed_copy);
   grow(communication, before.communication);
   for (size_t k = 0; k < exposed_by_kind.size(); ++k) {

@@ -16,7 +16,7 @@ struct LabelTotals {
 struct Totals {
   std::vector<LabelTotals> labels;
   std::array<Tick, kNumOpClasses> by_class = {};
-  Tick mxu = 0, vpu = 0, xlu = 0, hbm = 0, ici = 0;
+  Tick mxu = 0, vpu = 0, xlu = 0, hbm = 0, ici = 0, dcn = 0;
   Tick exposed_communication = 0, exposed_copy = 0, communication = 0;
   std::array<Tick, kNumCollectiveKinds> communication_by_kind = {}, exposed_by_kind = {};
   double flops = 0, hbm_bytes = 0;

@@ -115,6 +115,7 @@ nb::dict timeline_dict(const Timeline& t) {
   utilization["mxu"] = t.utilization.mxu, utilization["vpu"] = t.utilization.vpu,
   utilization["xlu"] = t.utilization.xlu;
   utilization["hbm"] = t.utilization.hbm, utilization["ici"] = t.utilization.ici;
+  utilization["dcn"] = t.utilization.dcn;
   nb::list ops;
   for (const OpTime& op : t.ops) ops.append(op_dict(op));
   out["seconds"] = t.seconds, out["flops"] = t.flops, out["peak_flops"] = t.peak_flops, out["mfu"] = t.mfu;
@@ -140,7 +141,7 @@ nb::dict simulate_program(const Program& program, const Chip& chip, std::string_
 }  // namespace
 
 void bind_programs(nb::module_& m) {
-  m.def("mfu_formula", [] { return std::string(mfu_formula()); });
+  m.def("mfu_formula", [](const Chip& chip) { return mfu_formula(chip); }, "chip"_a);
   nb::class_<Label>(m, "Label")
       .def(
           "__init__",

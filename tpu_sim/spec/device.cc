@@ -29,12 +29,12 @@ Device::Device(const Chip& chip) {
   vmem_bytes = static_cast<int64_t>(chip["vmem_bytes"] * cores);
   hbm_bytes = chip["hbm_bytes"] / devices;
   host_bytes_per_tick = chip["host_bytes_per_s"] / devices / kTicksPerSecond;
-  peak_bf16_flops = chip["peak_bf16_flops"] / devices;
 
   // The public rate, not clock x units: on v6e and v7x the two differ.
   const double row = 2.0 * static_cast<double>(mxus * mxu_rows * mxu_cols) * devices;
   const auto ticks = [&](double peak) { return row / (peak * chip["mxu_efficiency"]) * kTicksPerSecond; };
   const double int8 = chip["peak_int8_ops"], bf16 = chip["peak_bf16_flops"], fp8 = chip["peak_fp8_flops"];
+  peak_flops = (bf16 > 0 ? bf16 : int8) / devices;
   // v1 multiplies 16 bits by 16 at a quarter of its speed.
   bf16_row_ = ticks(bf16 > 0 ? bf16 : int8 / 4);
   int8_row_ = int8 > 0 ? ticks(int8) : bf16_row_;

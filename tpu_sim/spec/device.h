@@ -25,7 +25,7 @@ struct Device {
   int64_t vmem_bytes = 0;
   double hbm_bytes = 0;
   double host_bytes_per_tick = 1;
-  double peak_bf16_flops = 0;
+  double peak_flops = 0;  // bf16; int8 where it has no bf16
 
   // Ticks in which a matrix unit streams one row of operands of this type; efficiency included.
   double ticks_per_row(DType operand) const;

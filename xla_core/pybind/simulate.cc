@@ -77,19 +77,19 @@ py::list overlap_list(const Executable& executable) {
   return reports;
 }
 
-py::dict timeline_dict(const sim::Timeline& t) {
+py::dict timeline_dict(const sim::Timeline& t, const sim::Pod& pod) {
   py::dict by_class;
   for (size_t c = 0; c < t.by_class.size(); ++c)
     by_class[text(sim::to_string(static_cast<sim::OpClass>(c)))] = t.by_class[c];
   return py::dict(
       "seconds"_a = t.seconds, "flops"_a = t.flops, "peak_flops"_a = t.peak_flops, "mfu"_a = t.mfu,
-      "mfu_formula"_a = text(sim::mfu_formula()), "hbm_bytes"_a = t.hbm_bytes, "by_class"_a = by_class,
+      "mfu_formula"_a = sim::mfu_formula(pod.chip), "hbm_bytes"_a = t.hbm_bytes, "by_class"_a = by_class,
       "exposed_communication_seconds"_a = t.exposed_communication_seconds,
       "exposed_copy_seconds"_a = t.exposed_copy_seconds, "communication_seconds"_a = t.communication_seconds,
       "by_kind"_a = by_kind(t),
       "utilization"_a =
           py::dict("mxu"_a = t.utilization.mxu, "vpu"_a = t.utilization.vpu, "xlu"_a = t.utilization.xlu,
-                   "hbm"_a = t.utilization.hbm, "ici"_a = t.utilization.ici),
+                   "hbm"_a = t.utilization.hbm, "ici"_a = t.utilization.ici, "dcn"_a = t.utilization.dcn),
       "roofline"_a = py::dict("flops_per_byte"_a = t.roofline.flops_per_byte, "ridge"_a = t.roofline.ridge,
                               "achieved"_a = t.roofline.achieved, "attainable"_a = t.roofline.attainable),
       "notes"_a = t.notes, "ops"_a = op_list(t), "spans"_a = span_list(t));
@@ -110,7 +110,7 @@ py::dict run_timeline(const Executable& executable, const sim::Pod& pod, bool al
     if (!allow_oom) check_fits(executable, pod);
     timeline = simulate(executable, pod, options);
   }
-  return timeline_dict(timeline);
+  return timeline_dict(timeline, pod);
 }
 
 using OpRow = std::tuple<std::string, std::string, std::string, std::string, double, double>;
