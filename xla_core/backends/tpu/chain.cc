@@ -163,7 +163,8 @@ bool Chain::is_read_outside(const Link& link, size_t leaf) const {
 bool Chain::may_cut(const Link& link, int64_t tiles) const {
   const std::vector<const Shape*> leaves = leaves_of(link.lowered->instruction->shape());
   for (size_t leaf = 0; leaf < leaves.size(); ++leaf)
-    if (link.flows.leaves[leaf] == Flow::kRows && rows_ / tiles < least_rows(*leaves[leaf], rows_))
+    if (tiles > 1 && link.flows.leaves[leaf] == Flow::kRows &&
+        rows_ / tiles < least_rows(*leaves[leaf], rows_))
       return false;
   return true;
 }

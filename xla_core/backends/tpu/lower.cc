@@ -122,6 +122,7 @@ Commands Lowering::lower_while(const Instruction& i) {
 
 Commands Lowering::lower_conditional(const Instruction& i) {
   sim::Conditional conditional;
+  note(i, "which branch is taken is not known; the one that takes longest is charged");
   for (const Computation* branch : i.callees()) conditional.branches.push_back(lower(*branch));
   return {{label_of(i, sim::OpClass::kControl), std::move(conditional)}};
 }

@@ -4,6 +4,8 @@
 #include "xla_core/backends/tpu/lower.h"
 #include "xla_core/backends/tpu/tiled.h"
 #include "xla_core/hlo/device_groups.h"
+#include "xla_core/spmd/marks.h"
+#include "xla_core/spmd/mesh.h"
 
 namespace armillary::tpu {
 namespace {
@@ -49,6 +51,21 @@ std::shared_ptr<const sim::DeviceGroups> groups_of(const Instruction& i, const M
   return groups;
 }
 
+// The row cannot know how many devices meet.
+void check_group_sizes(const Instruction& i) {
+  if (!i.is(Op::all_gather) && !i.is(Op::reduce_scatter)) return;
+  const int64_t along = i.attrs().ints(Attr::dimensions)[0];
+  const std::vector<const Shape*> results = leaves_of(i.shape());
+  for (const DeviceList& group : device_groups(i))
+    for (size_t k = 0; k < results.size(); ++k) {
+      const int64_t from = i.operand(static_cast<int64_t>(k))->dims()[along], to = results[k]->dims[along];
+      const auto n = static_cast<int64_t>(group.size());
+      if (i.is(Op::all_gather) ? from * n != to : to * n != from)
+        throw user_error(i, "{} along dimension {} do not become {} in a group of {} devices", from, along,
+                         to, n);
+    }
+}
+
 std::shared_ptr<const sim::DevicePairs> pairs_of(const Instruction& i, const Machine& machine) {
   auto pairs = std::make_shared<sim::DevicePairs>();
   for (const auto& [from, to] : device_pairs(i))
@@ -79,6 +96,11 @@ Commands Lowering::lower_collective(const Instruction& i) {
     for (const Instruction* o : i.operands()) bytes += tiled_bytes_of_leaves(o->shape());
     return {{label_of(i, sim::OpClass::kOther), sim::HostTransfer{.bytes = bytes}}};
   }
+  check_group_sizes(*inner);
+  const std::string whole = frontend_attribute(inner->attrs().raw(Attr::frontend_attributes), kComputedWhole);
+  if (!whole.empty())
+    note(i,
+         "an array that is cut over the devices is put together, and every device computes all of " + whole);
   sim::CollectiveStart start{.kind = row->kind, .handle = next_handle_++};
   if (row->counts_result) {
     start.bytes = tiled_bytes_of_leaves(inner->shape());

@@ -5,6 +5,7 @@
 #include "xla_core/backends/tpu/product.h"
 #include "xla_core/backends/tpu/tiled.h"
 #include "xla_core/backends/tpu/vector_cost.h"
+#include "xla_core/base/error.h"
 #include "xla_core/hlo/text.h"
 
 namespace armillary::tpu {
@@ -146,6 +147,13 @@ ENTRY e { x = f32[1024] parameter(0)
   EXPECT_EQ(start.bytes, 4096);
   EXPECT_EQ(*start.groups, (sim::DeviceGroups{{0, 1}, {2, 3}}));
   EXPECT_EQ(std::get<sim::Wait>(commands[1].what).handle, start.handle);
+}
+
+TEST(Lower, a_result_that_does_not_fit_its_group_is_refused) {
+  const auto m = parse(R"(HloModule m, num_partitions=4
+ENTRY e { x = f32[1024] parameter(0)
+  ROOT r = f32[2048] all-gather(x), replica_groups={{0,1,2,3}}, channel_id=1, use_global_device_ids=true, dimensions={0} })");
+  EXPECT_THROW(commands_of(*m), Error);
 }
 
 TEST(Lower, what_has_no_fast_path_is_slow_and_says_so) {

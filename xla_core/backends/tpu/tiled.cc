@@ -9,7 +9,7 @@
 namespace armillary::tpu {
 namespace {
 
-constexpr double kMostBytes = 4e18;  // less than 2^62, so that sums of two still fit
+constexpr double kMostBytes = int64_t{1} << 50;  // what copies and collectives of it can be priced with
 
 int64_t bits_of(DType dtype) { return is_pred(dtype) ? 8 : bit_width(dtype); }
 
@@ -52,7 +52,9 @@ double padding_factor(const Shape& array) {
 int64_t tiled_bytes(const Shape& array) {
   const double bytes = static_cast<double>(array.num_elements()) * padding_factor(array) *
                        static_cast<double>(bits_of(array.dtype)) / 8;
-  if (bytes > kMostBytes) throw user_error("{} with its padding does not fit 64 bits", to_string(array));
+  if (bytes > kMostBytes)
+    throw user_error("{} takes {:.3g} bytes with its padding, but the simulator takes arrays up to {:.3g}",
+                     to_string(array), bytes, kMostBytes);
   return std::llround(bytes);
 }
 
