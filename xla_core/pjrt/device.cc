@@ -1,4 +1,5 @@
 // Devices and their descriptions.
+#include "xla_core/client/simulate.h"
 #include "xla_core/pjrt/client.h"
 #include "xla_core/pjrt/storage.h"
 
@@ -44,7 +45,7 @@ void memories(PJRT_Device_AddressableMemories_Args& args) {
 
 void default_memory(PJRT_Device_DefaultMemory_Args& args) { args.memory = args.device->memories[0]; }
 
-// All devices share the machine's memory, and so its statistics.
+// All devices share the machine's memory, and so its statistics; simulated ones have a limit of their own.
 void memory_stats(PJRT_Device_MemoryStats_Args& args) {
   const StorageStatistics s = storage_statistics();
   args.bytes_in_use = s.bytes;
@@ -52,7 +53,10 @@ void memory_stats(PJRT_Device_MemoryStats_Args& args) {
   args.num_allocs = s.arrays;
   args.largest_alloc_size = s.largest_bytes;
   args.peak_bytes_in_use_is_set = args.num_allocs_is_set = args.largest_alloc_size_is_set = true;
-  args.bytes_limit_is_set = args.bytes_reserved_is_set = args.peak_bytes_reserved_is_set = false;
+  const auto& pod = args.device->client->topology.pod;
+  args.bytes_limit_is_set = pod != nullptr;
+  if (pod) args.bytes_limit = static_cast<int64_t>(hbm_capacity(*pod));
+  args.bytes_reserved_is_set = args.peak_bytes_reserved_is_set = false;
   args.bytes_reservable_limit_is_set = args.largest_free_block_bytes_is_set = false;
   args.pool_bytes_is_set = args.peak_pool_bytes_is_set = false;
 }
