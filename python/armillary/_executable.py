@@ -1,7 +1,8 @@
 """Compiled programs."""
 
+import functools
 import importlib.util
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -95,13 +96,20 @@ class Trees:
     """How the arguments and results of a JAX function lie in the flat program."""
 
     def __init__(
-        self, in_tree: Any, out_tree: Any, kept: Iterable[int] | None, constants: Iterable[Any], tokens: int
+        self,
+        in_tree: Any,
+        out_tree: Any,
+        kept: Iterable[int] | None,
+        constants: Iterable[Any],
+        tokens: int,
+        wrappers: "list[tuple[int, Callable[[Any], Any]]]",
     ):
         self.in_tree = in_tree
         self.out_tree = out_tree
         self.kept = None if kept is None else sorted(kept)
         self.constants = [as_array(c) for c in constants]
         self.tokens = tokens  # of ordered effects; among the results they come first
+        self.wrappers = wrappers  # of those results that are more than arrays
 
     @classmethod
     def of(cls, program: Any) -> "Trees | None":
@@ -112,7 +120,8 @@ class Trees:
         options = getattr(lowering, "compile_args", None) or {}
         constants = getattr(lowering, "const_args", None) or []
         tokens = len(options.get("ordered_effects") or ())
-        return cls(program.in_tree, program.out_tree, options.get("kept_var_idx"), constants, tokens)
+        kept, wrappers = options.get("kept_var_idx"), _key_wrappers(program)
+        return cls(program.in_tree, program.out_tree, kept, constants, tokens, wrappers)
 
     def flatten(self, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> list[Any]:
         """The program's flat arguments. JAX drops those a function does not use and may hoist constants to the front."""
@@ -127,7 +136,25 @@ class Trees:
     def unflatten(self, results: list[Any]) -> Any:
         import jax
 
-        return jax.tree_util.tree_unflatten(self.out_tree, results[self.tokens :])
+        return jax.tree_util.tree_unflatten(self.out_tree, self.wrapped(results))
+
+    def wrapped(self, results: list[Any]) -> list[Any]:
+        """The results of a run as the function's own: without tokens, with keys."""
+        results = results[self.tokens :] if self.tokens else results
+        for i, wrap in self.wrappers:
+            results[i] = wrap(results[i])
+        return results
+
+
+def _key_wrappers(lowered: Any) -> "list[tuple[int, Callable[[Any], Any]]]":
+    """Results that are typed random keys come out of the program as plain integers and are wrapped again."""
+    import jax
+
+    wrappers: list[tuple[int, Callable[[Any], Any]]] = []
+    for i, info in enumerate(jax.tree_util.tree_leaves(lowered.out_info)):
+        if not isinstance(info.dtype, np.dtype) and jax.dtypes.issubdtype(info.dtype, jax.dtypes.prng_key):
+            wrappers.append((i, functools.partial(jax.random.wrap_key_data, impl=info.dtype._impl.name)))
+    return wrappers
 
 
 def _canonical(arrays: list[np.ndarray], shapes: list[_core.Shape]) -> list[np.ndarray]:

@@ -58,7 +58,6 @@ class _Program:
             bool(info.donated) for info in jax.tree_util.tree_leaves(lowered.args_info, is_leaf=_is_info)
         ]
         self.donated = [False] * len(self.trees.constants) + flags
-        self.wrap = _key_wrappers(lowered)
 
     def __call__(self, leaves: list[Any]) -> list[Any]:
         arrays, donated = [], []
@@ -73,12 +72,7 @@ class _Program:
                 array = array.astype(dtype)
             arrays.append(array)
             donated.append(donate and array.flags.writeable)
-        results = self.core.execute(arrays, donated)
-        if self.trees.tokens:
-            results = results[self.trees.tokens :]
-        for i, wrap in self.wrap:
-            results[i] = wrap(results[i])
-        return results
+        return self.trees.wrapped(self.core.execute(arrays, donated))
 
 
 def _compiled(lowered: Any, target: str) -> Any:
@@ -194,17 +188,6 @@ class _Statics:
 
 def _is_info(leaf: Any) -> bool:
     return hasattr(leaf, "donated")
-
-
-def _key_wrappers(lowered: Any) -> list[tuple[int, Callable[[Any], Any]]]:
-    """Results that are typed random keys come out of the program as plain integers and are wrapped again."""
-    import jax
-
-    wrappers: list[tuple[int, Callable[[Any], Any]]] = []
-    for i, info in enumerate(jax.tree_util.tree_leaves(lowered.out_info)):
-        if not isinstance(info.dtype, np.dtype) and jax.dtypes.issubdtype(info.dtype, jax.dtypes.prng_key):
-            wrappers.append((i, functools.partial(jax.random.wrap_key_data, impl=info.dtype._impl.name)))
-    return wrappers
 
 
 def _explain(name: str, key: Any, known: list[Any]) -> None:

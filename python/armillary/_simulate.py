@@ -145,12 +145,13 @@ def simulate(
 ) -> Result:
     """Simulates a program on a pod.
 
-    program: a JAX function (plain or jitted), with its arguments: arrays, or jax.ShapeDtypeStructs (with shardings);
-        or whatever armillary.compile() takes.
+    program: a JAX function (plain or jitted, with static arguments if it has them), with its arguments: arrays, or
+        jax.ShapeDtypeStructs (with shardings); or whatever armillary.compile() takes.
     topology: chip:shape, such as v5e:4x4, v5p:4x4x4, v7x:core, v6e:4x4+2 (two slices).
     values: "program": the results, from the program that the cpu target makes of the same module, with a TPU's rounding of
         f32 products (flag tpu_precision); "array": small products are computed in the simulated array itself; "none": only
-        the time. By default "program" where all arguments are arrays, else "none".
+        the time. By default "program" where all arguments are arrays, else "none". A program that calls Python
+        (jax.pure_callback and its kin) has only a time.
     chip: one of your own, from armillary.sim.load_chip(); the topology may then be a shape alone.
     overlap: collectives run beside computation; False: each is waited for where it stands.
     allow_oom: go on with a program that does not fit HBM.
@@ -172,7 +173,7 @@ def simulate(
     if values == "none":
         return result
     executable = Executable(core, "tpu", lowered.trees)
-    return _with_values(result, executable(*arguments, **keywords))
+    return _with_values(result, executable(*lowered.arguments, **lowered.keywords))
 
 
 def check_values(values: str) -> Values:
@@ -183,6 +184,13 @@ def check_values(values: str) -> Values:
 
 
 def make_pod(topology: str, chip: Any = None) -> _core.Pod:
+    if not isinstance(topology, str):
+        raise user_error(f"topology is {topology!r}, but must be text, such as 'v5e:4x4'")
+    if chip is not None and not hasattr(chip, "constants"):
+        raise user_error(
+            f"chip is {chip!r}, but must come from armillary.sim.load_chip() or armillary.sim.chips();"
+            " the name of a known chip goes into the topology"
+        )
     if chip is None:
         return _core.Pod(topology)
     constants = [c.value for c in chip.constants.values()]
@@ -239,11 +247,13 @@ def _is_array(leaf: Any) -> bool:
 
 @dataclass(frozen=True)
 class Lowered:
-    """A module, how a JAX function's arguments lie in it, the arguments' leaves, for how many devices it is (0: as the
-    module says)."""
+    """A module, how a JAX function's arguments lie in it, those that are not static and their leaves, for how many
+    devices it is (0: as the module says)."""
 
     module: _core.Module
     trees: Trees | None
+    arguments: tuple[Any, ...]
+    keywords: dict[str, Any]
     leaves: list[Any]
     partitions: int = 0
 
@@ -252,7 +262,10 @@ def lower(program: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) ->
     from armillary._jit import JittedFunction
 
     if not isinstance(program, JittedFunction) and (not callable(program) or hasattr(program, "compiler_ir")):
-        return Lowered(load_to_run(program), Trees.of(program), list(arguments), _partitions(program))
+        leaves = list(arguments)
+        return Lowered(
+            load_to_run(program), Trees.of(program), arguments, keywords, leaves, _partitions(program)
+        )
     import jax
 
     if isinstance(program, JittedFunction):
@@ -261,8 +274,21 @@ def lower(program: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) ->
         program = jax.jit(program, keep_unused=True)
     # By name of the platform, since shapes on an abstract mesh have no device to ask.
     lowered = program.trace(*arguments, **keywords).lower(lowering_platforms=("cpu",))
-    leaves = jax.tree_util.tree_leaves((arguments, keywords))
-    return Lowered(load_to_run(lowered), Trees.of(lowered), leaves, _partitions(lowered))
+    dynamic = _dynamic(program, arguments, keywords)
+    leaves = jax.tree_util.tree_leaves(dynamic)
+    return Lowered(load_to_run(lowered), Trees.of(lowered), *dynamic, leaves, _partitions(lowered))
+
+
+def _dynamic(
+    jitted: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments that are not static: those the compiled program takes."""
+    info = getattr(jitted, "_jit_info", None)
+    if info is None:
+        return arguments, keywords
+    numbers = {n % len(arguments) if n < 0 else n for n in info.static_argnums if arguments}
+    rest = tuple(argument for n, argument in enumerate(arguments) if n not in numbers)
+    return rest, {name: value for name, value in keywords.items() if name not in info.static_argnames}
 
 
 def _partitions(lowered: Any) -> int:

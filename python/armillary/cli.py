@@ -120,7 +120,7 @@ def simulate(
             help="none: only the time. program: also the results. array: small products in the array itself."
         ),
     ] = "none",
-    seed: Annotated[int, typer.Option(help="Of the random arguments of a FILE that is also run.")] = 0,
+    seed: Annotated[int, typer.Option(help="Of the random arguments of a FILE that is also run.", min=0)] = 0,
     chip_file: Annotated[
         Path | None, typer.Option(help="A chip of your own, in TOML.", show_default=False)
     ] = None,
