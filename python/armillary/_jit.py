@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.lib.array_utils import byte_bounds
 
 from armillary import _core
 from armillary._arrays import as_array
@@ -72,7 +73,20 @@ class _Program:
                 array = array.astype(dtype)
             arrays.append(array)
             donated.append(donate and array.flags.writeable)
+        if any(donated):
+            _keep_shared(arrays, donated)
         return self.trees.wrapped(self.core.execute(arrays, donated))
+
+
+def _keep_shared(arrays: list[np.ndarray], donated: list[bool]) -> None:
+    """Arrays that lie in each other's memory are not given away: the program would overwrite what it still reads."""
+    bounds = sorted((*byte_bounds(array), i) for i, array in enumerate(arrays) if array.size)
+    end, owner = 0, -1
+    for low, high, i in bounds:
+        if low < end:
+            donated[i] = donated[owner] = False
+        if high > end:
+            end, owner = high, i
 
 
 def _compiled(lowered: Any, target: str) -> Any:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import ml_dtypes
 import numpy as np
 
 from armillary import _core
@@ -108,9 +109,9 @@ def bisect(options: Options, print_line: Callable[[str], None]) -> int:
 
 def _default_tolerance(module: _core.Module) -> float:
     """1e-5, or a few roundings of the narrowest float that the program computes with."""
-    bits = {"f16": 11, "bf16": 8, "f8e5m2": 3, "f8e4m3": 4, "f8e4m3fn": 4}
-    used = {i.shape.element_type for c in module.computations for i in c.instructions if i.shape.is_array}
-    return max([1e-5, *(4 * 2.0 ** -bits[kind] for kind in used & bits.keys())])
+    shapes = [i.shape for c in module.computations for i in c.instructions if i.shape.is_array]
+    floats = {s.element_type: s.dtype for s in shapes if s.element_type.startswith(("f", "bf"))}
+    return max([1e-5, *(2 * float(ml_dtypes.finfo(dtype).eps) for dtype in floats.values())])
 
 
 def run_on(target: str, module: _core.Module, arrays: list[np.ndarray], repeat: int = 1) -> Result:
@@ -153,7 +154,10 @@ def _arguments(options: Options, leaves: list[_core.Shape]) -> list[np.ndarray]:
         if any(size < 0 for size in leaf.dims):
             raise user_error(f"{leaf} has no size to choose random values for", str(options.file))
     rng = np.random.default_rng(options.seed)
-    return [random_array(leaf, rng) for leaf in leaves]
+    try:
+        return [random_array(leaf, rng) for leaf in leaves]
+    except (ValueError, MemoryError) as error:  # what NumPy has no array for
+        raise user_error(f"no random arguments: {error}", str(options.file)) from None
 
 
 def _read_arguments(path: Path, leaves: list[_core.Shape]) -> list[np.ndarray]:

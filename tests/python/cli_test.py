@@ -176,6 +176,7 @@ def test_help_teaches_by_example() -> None:
         (["oops"], "No such command 'oops'"),
         (["ops", "dto"], "did you mean dot?"),
         (["run", "unbounded.hlo", "--random"], "f32[?,4] has no size"),
+        (["run", "endless.hlo", "--random"], "endless.hlo: no random arguments"),
         (["opt", "noise"], "noise: 300 bytes that are no HloModuleProto"),
     ],
 )
@@ -184,6 +185,7 @@ def test_wrong_input_gives_one_line_and_status_2(arguments: list[str], message: 
         PROGRAM.replace("f32[4,2]{1,0} parameter(0)", "f32[4,2]{1,0} parametre(0)")
     )
     (file.parent / "empty").write_text("")
+    (file.parent / "endless.hlo").write_text("f32[9999999999999] negate(f32[9999999999999] x)")
     (file.parent / "unbounded.hlo").write_text("f32[?,4] negate(f32[?,4] x)")
     (file.parent / "noise").write_bytes(bytes(range(255, 155, -1)) * 3)
     done = armillary(*arguments, status=2, cwd=file.parent)
@@ -201,3 +203,20 @@ def test_a_name_that_is_like_no_other_gets_no_suggestion(arguments: list[str], f
 
 def test_version() -> None:
     assert armillary("--version").stdout.decode() == f"armillary {arm.__version__}\n"
+
+
+@pytest.mark.parametrize("kind", ["f8e3m4", "f8e4m3b11fnuz", "f8e5m2fnuz", "f8e8m0fnu", "f4e2m1fn"])
+def test_narrow_floats_are_compared_by_their_own_rounding(kind: str, file: Path) -> None:
+    (file.parent / "narrow.hlo").write_text(f"""
+plus {{
+  x = {kind}[] parameter(0)
+  y = {kind}[] parameter(1)
+  ROOT r = {kind}[] add(x, y)
+}}
+
+ENTRY e {{
+  p = {kind}[5,17] parameter(0)
+  z = {kind}[] constant(1)
+  ROOT s = {kind}[5] reduce(p, z), dimensions={{1}}, to_apply=plus
+}}""")
+    armillary("run", "narrow.hlo", "--random", "--compare", "interp", cwd=file.parent)

@@ -1,6 +1,8 @@
 """armillary.jit on JAX functions: signatures, pytrees, statics, donation."""
 
 from collections import namedtuple
+from collections.abc import Callable
+from typing import Any
 
 import armillary as arm
 import jax
@@ -154,3 +156,23 @@ def test_programs_call_python() -> None:
         assert seen.index((1, value)) < seen.index((2, value))
     compiled = f.compile(np.ones(2, np.float32))
     assert np.allclose(compiled(np.ones(2, np.float32)), np.sin(1) + 1)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda b: (b, b),
+        lambda b: (b[:4], b[1:5]),
+        lambda b: (b[2:6], b[0:4]),
+        lambda b: (b[:4], b[4:8]),
+        lambda b: (b[::2], b[1::2]),
+    ],
+    ids=["same", "left", "right", "apart", "interleaved"],
+)
+@pytest.mark.parametrize("donate", [0, 1, (0, 1)])
+def test_donated_memory_that_another_argument_shares_is_left_alone(make: Callable, donate: Any) -> None:
+    x, y = make(np.arange(8, dtype=np.float32))
+    wanted = x + 1, y[::-1] * 2
+    ours = arm.jit(lambda x, y: (x + 1, y[::-1] * 2), donate_argnums=donate)(x, y)
+    for a, b in zip(ours, wanted, strict=True):
+        np.testing.assert_array_equal(a, b)
