@@ -297,3 +297,22 @@ ENTRY main {
     pair = text.replace("ROOT r = u32[1000]", "ROOT r = (u64[2], u32[1000])")
     seed = np.array([1, 2], np.uint64)
     np.testing.assert_array_equal(arm.compile(text)(seed), arm.compile(pair)(seed)[1])
+
+
+def test_branches_that_double_with_each_level_are_refused() -> None:
+    levels = "".join(
+        f"""
+f{n} {{
+  p = f32[] parameter(0)
+  z = f32[] constant(0)
+  c = pred[] compare(p, z), direction=GT
+  ROOT r = f32[] conditional(c, p, p), true_computation=f{n - 1}, false_computation=f{n - 1}
+}}
+"""
+        for n in range(1, 40)
+    )
+    first = "f0 {\n  p = f32[] parameter(0)\n  ROOT r = f32[] add(p, p)\n}\n"
+    with pytest.raises(arm.ResourceError, match=r"would have .* instructions if each call"):
+        arm.compile(
+            f"HloModule m\n\n{first}{levels}\nENTRY e {{\n  x = f32[] parameter(0)\n  ROOT r = f32[] call(x), to_apply=f39\n}}\n"
+        )

@@ -1,12 +1,39 @@
 #include "xla_core/buffers/copies.h"
 
+#include <algorithm>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "xla_core/buffers/values.h"
 
 namespace armillary {
 
+namespace {
+
+constexpr double kMostInstructions = 1 << 17;  // of a module that grows by more than kMostGrowth
+constexpr double kMostGrowth = 4;
+
+// Branches that call the same computation twice, and that again, would double the module with each level.
+void check_growth(const Module& m) {
+  std::unordered_map<const Computation*, double> copies{{m.entry(), 1}};
+  double before = 0, after = 0;
+  const auto computations = m.control_computations();
+  for (auto c = computations.rbegin(); c != computations.rend(); ++c)
+    for (const Instruction* i : (*c)->instructions()) {
+      before += 1;
+      after += copies[*c];
+      if (!i->has(kCallsControl)) continue;
+      for (const Computation* callee : i->callees()) copies[callee] += copies[*c];
+    }
+  if (after > std::max(kMostInstructions, kMostGrowth * before))
+    throw resource_error("module {} would have {:.3g} instructions if each call had its own computation",
+                         m.name(), after);
+}
+
+}  // namespace
+
 bool flatten_call_graph(Module& m) {
+  check_growth(m);
   bool changed = false;
   std::unordered_set<const Computation*> owned;
   // Callers before callees: a clone's own calls are met later in the walk.
