@@ -38,11 +38,7 @@ class Result(NamedTuple):
 
 def run(options: Options, print_line: Callable[[str], None]) -> int:
     """Does what the options say and returns the exit status."""
-    _check(options)
-    module = load_to_run(options.file)
-    module.verify()
-    leaves = [leaf for shape in module.entry.parameter_shapes for leaf in shape.leaves if leaf.is_array]
-    arrays = _arguments(options, leaves)
+    module, arrays = _prepare(options)
     result = run_on(options.target, module, arrays, options.repeat)
     print_line(
         f"{module.name} on {options.target}: compiled in {result.compile_seconds * 1e3:.1f} ms,"
@@ -59,6 +55,15 @@ def run(options: Options, print_line: Callable[[str], None]) -> int:
     return _compare(options, tolerance, result.arrays, other.arrays, print_line)
 
 
+def _prepare(options: Options) -> tuple[_core.Module, list[np.ndarray]]:
+    """The program and its arguments."""
+    _check(options)
+    module = load_to_run(options.file)
+    module.verify()
+    leaves = [leaf for shape in module.entry.parameter_shapes for leaf in shape.leaves if leaf.is_array]
+    return module, _arguments(options, leaves)
+
+
 def _check(options: Options) -> None:
     """What can be wrong before anything is compiled."""
     known = ["interp", *(target["name"] for target in _core.list_targets())]
@@ -73,11 +78,7 @@ def _check(options: Options) -> None:
 
 def bisect(options: Options, print_line: Callable[[str], None]) -> int:
     """Finds the rewrite after which cpu and the interpreter disagree; the exit status says whether they do."""
-    _check(options)
-    module = load_to_run(options.file)
-    module.verify()
-    leaves = [leaf for shape in module.entry.parameter_shapes for leaf in shape.leaves if leaf.is_array]
-    arrays = _arguments(options, leaves)
+    module, arrays = _prepare(options)
     expected = run_on("interp", module, arrays).arrays
     tolerance = _default_tolerance(module) if options.tolerance is None else options.tolerance
 

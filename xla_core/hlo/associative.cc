@@ -14,13 +14,13 @@ bool chooses(const Instruction* value, const Instruction* a, const Instruction* 
   return (value->is(Op::minimum) || value->is(Op::maximum)) && operand_chooses(0) && operand_chooses(1);
 }
 
-bool has_identity(const Instruction* value, const Instruction* a, const Instruction* b) {
+}  // namespace
+
+bool is_monoid(const Instruction* value, const Instruction* a, const Instruction* b) {
   if (!value->def().identity || value->num_operands() != 2) return false;
   const Instruction *x = value->operand(0), *y = value->operand(1);
   return (x == a && y == b) || (x == b && y == a);
 }
-
-}  // namespace
 
 bool associates(const Computation& combiner) {
   const Instruction* root = combiner.root();
@@ -29,7 +29,7 @@ bool associates(const Computation& combiner) {
   for (size_t k = 0; k < count; ++k) {
     const Instruction* value = root->is(Op::tuple) ? root->operand(static_cast<int64_t>(k)) : root;
     const Instruction *a = parameters[k], *b = parameters[count + k];
-    if (!has_identity(value, a, b) && !chooses(value, a, b)) return false;
+    if (!is_monoid(value, a, b) && !chooses(value, a, b)) return false;
   }
   return true;
 }

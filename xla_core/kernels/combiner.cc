@@ -11,12 +11,8 @@ bool widens(DType d) { return is_float(d) && d != DType::kF32 && d != DType::kF6
 
 // When it is one operation on its two parameters, which may be done in any order.
 const OpDef* single_op(const Computation& computation) {
-  const Instruction* root = computation.root();
-  if (computation.parameters().size() != 2 || root->num_operands() != 2) return nullptr;
-  if (!root->operand(0)->is(Op::parameter) || !root->operand(1)->is(Op::parameter) ||
-      root->operand(0) == root->operand(1))
-    return nullptr;
-  return root->def().identity ? &root->def() : nullptr;
+  const auto& p = computation.parameters();
+  return p.size() == 2 && is_monoid(computation.root(), p[0], p[1]) ? &computation.root()->def() : nullptr;
 }
 
 }  // namespace

@@ -95,9 +95,7 @@ std::vector<Shape> stated_operands(const Instruction& call) {
   if (text.empty()) return shapes;
   Scanner in(text, "", 100);
   in.expect('{', "before layouts");
-  if (in.peek() != '}') do
-      shapes.push_back(read_shape(in));
-    while (in.accept(','));
+  in.list('}', "between layouts", [&] { shapes.push_back(read_shape(in)); });
   return shapes;
 }
 

@@ -1,6 +1,7 @@
 // while(join(x)) = join(while(x)), for those parts of a loop's state that the body works on tile by tile.
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "xla_core/spmd/marks.h"
 #include "xla_core/spmd/ties.h"
@@ -29,8 +30,10 @@ class Loop {
 
   bool carry() {
     start();
-    follow();
-    spread();
+    for_each_carried([&](int64_t k, Walk& walk) { demand(body_->root()->operand(k), carried_.at(k), walk); });
+    for_each_carried([&](int64_t k, Walk& walk) {
+      for (const Instruction* e : elements(body_->parameter(0), k)) spread(e, carried_.at(k), walk);
+    });
     while (drop_one()) continue;
     if (carried_.empty()) return false;
     rewrite();
@@ -77,55 +80,50 @@ class Loop {
     }
   }
 
-  // And what the body needs in tiles to make those.
-  void follow() {
-    std::vector<int64_t> todo;
-    for (const auto& [k, s] : carried_) todo.push_back(k);
-    std::map<const Instruction*, bool> seen;
-    while (!todo.empty()) {
-      const int64_t k = todo.back();
-      todo.pop_back();
-      demand(body_->root()->operand(k), carried_.at(k), seen, todo);
+  // States that are still to be followed, and values that were.
+  struct Walk {
+    std::vector<int64_t> pending;
+    std::set<const Instruction*> seen;
+  };
+
+  // Follows every carried state, those that are found on the way too.
+  template <class Follow>
+  void for_each_carried(Follow follow) {
+    Walk walk;
+    for (const auto& [k, s] : carried_) walk.pending.push_back(k);
+    while (!walk.pending.empty()) {
+      const int64_t k = walk.pending.back();
+      walk.pending.pop_back();
+      follow(k, walk);
     }
   }
-  void demand(const Instruction* x, const Sharding& s, std::map<const Instruction*, bool>& seen,
-              std::vector<int64_t>& todo) {
-    if (s.is_replicated() || std::exchange(seen[x], true)) return;
+  void carry_too(int64_t k, const Sharding& s, Walk& walk) {
+    if (carried_.emplace(k, s).second) walk.pending.push_back(k);
+  }
+
+  // What the body needs in tiles to make x in tiles.
+  void demand(const Instruction* x, const Sharding& s, Walk& walk) {
+    if (s.is_replicated() || !walk.seen.insert(x).second) return;
     if (x->is(Op::get_tuple_element) && x->operand(0) == body_->parameter(0)) {
       const int64_t k = x->attrs().integer(Attr::index);
-      if (!carried_.contains(k) && s.divides(x->shape()) && (cut_before(k) || cuts_after(k))) {
-        carried_.emplace(k, s);
-        todo.push_back(k);
-      }
+      if (s.divides(x->shape()) && (cut_before(k) || cuts_after(k))) carry_too(k, s, walk);
       return;
     }
     const auto wanted = operand_shardings(*x, s);
     for (size_t o = 0; wanted && o < wanted->size(); ++o)
-      demand(x->operand(static_cast<int64_t>(o)), (*wanted)[o], seen, todo);
+      demand(x->operand(static_cast<int64_t>(o)), (*wanted)[o], walk);
   }
 
-  // And what the body makes of tiles: stacks of results begin whole, and are cut for nothing.
-  void spread() {
-    std::vector<int64_t> todo;
-    for (const auto& [k, s] : carried_) todo.push_back(k);
-    std::map<const Instruction*, bool> seen;
-    while (!todo.empty()) {
-      const int64_t k = todo.back();
-      todo.pop_back();
-      for (const Instruction* e : elements(body_->parameter(0), k)) spread(e, carried_.at(k), seen, todo);
-    }
-  }
-  void spread(const Instruction* x, const Sharding& s, std::map<const Instruction*, bool>& seen,
-              std::vector<int64_t>& todo) {
-    if (s.is_replicated() || std::exchange(seen[x], true)) return;
+  // What the body makes of the tiles of x: stacks of results begin whole, and are cut for nothing.
+  void spread(const Instruction* x, const Sharding& s, Walk& walk) {
+    if (s.is_replicated() || !walk.seen.insert(x).second) return;
     for (const Instruction* user : x->users())
       for (int64_t k = 0; k < user->num_operands(); ++k) {
         if (user->operand(k) != x || marks_.is_mark(user)) continue;
-        if (user == body_->root()) {
-          if (carried_.emplace(k, s).second) todo.push_back(k);
-        } else if (const auto result = made_of_tiles(user, k, s)) {
-          spread(user, *result, seen, todo);
-        }
+        if (user == body_->root())
+          carry_too(k, s, walk);
+        else if (const auto result = made_of_tiles(user, k, s))
+          spread(user, *result, walk);
       }
   }
 
