@@ -14,6 +14,8 @@ def as_array(value: Any, dtype: np.dtype | None = None) -> np.ndarray:
 
     Only bare Python numbers take on `dtype` if it is given and differs; everything else keeps its own.
     """
+    if isinstance(value, np.ma.MaskedArray):
+        raise user_error("a masked array is no argument: a program has no masks; pass array.filled(value)")
     if isinstance(value, np.ndarray):
         return value
     if isinstance(value, bool | int | float | complex):

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from armillary import _core
 from armillary._errors import user_error
 
 _lock = threading.Lock()
@@ -22,9 +23,11 @@ _lowered = threading.local()
 class Callback:
     """A function with its number, under which it is found as long as somebody holds this."""
 
-    def __init__(self, function: Callable[..., Sequence[Any]]):
+    def __init__(self, function: Callable[..., Sequence[Any]], keeps_error: bool = False):
         global _next
         self._function = function
+        self._keeps_error = keeps_error
+        self.error: tuple[str, BaseException] | None = None  # what the run says of it, and itself
         with _lock:
             _next += 1
             self.index = _next
@@ -34,19 +37,47 @@ class Callback:
         """(None, results), or (what went wrong, nothing)."""
         try:
             return None, tuple(self._function(*arguments))
-        except BaseException:
-            return f"error in a callback: {traceback.format_exc()}", ()
+        except BaseException as error:
+            text = f"error in a callback: {traceback.format_exc()}"
+            if self._keeps_error:
+                self.error = text, error
+            return text, ()
 
 
 @contextlib.contextmanager
-def numbered_in(lowered: Any) -> Iterator[None]:
+def numbered_in(lowered: Any) -> Iterator[list[Callback]]:
     """What JAX has lowered for another platform numbers its functions by their places in a list of its own."""
-    listed = getattr(getattr(lowered, "_lowering", None), "compile_args", {}).get("host_callbacks", ())
-    _lowered.functions = [Callback(function) for function in listed]
+    lowering = getattr(lowered, "_lowering", None)
+    listed = (getattr(lowering, "compile_args", None) or {}).get("host_callbacks", ())
+    _lowered.functions = [Callback(function, keeps_error=True) for function in listed]
     try:
-        yield
+        yield _lowered.functions
     finally:
         _lowered.functions = []
+
+
+class Calling:
+    """A compiled program that calls Python functions: what one of them raises is the cause of the error of the run."""
+
+    def __init__(self, core: Any, callbacks: list[Callback]):
+        self._core = core
+        self._callbacks = callbacks
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._core, name)
+
+    def execute(self, arrays: list[np.ndarray], donated: list[bool]) -> list[Any]:
+        try:
+            return self._core.execute(arrays, donated)
+        except _core.UserError as error:
+            for callback in self._callbacks:
+                if callback.error is None or callback.error[0] not in str(error):
+                    continue
+                cause, callback.error = callback.error[1], None
+                if not isinstance(cause, Exception):  # an interrupt or an exit is no error of the program
+                    raise cause from None
+                raise error from cause
+            raise
 
 
 def find(index: int) -> Callback:

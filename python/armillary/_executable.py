@@ -10,6 +10,7 @@ import numpy as np
 
 from armillary import _core
 from armillary._arrays import arrays_for, as_array, flatten, nest
+from armillary._callbacks import Calling, numbered_in
 from armillary._errors import user_error
 from armillary._load import load_to_run
 
@@ -24,7 +25,7 @@ def compile(program: Any, target: str = "cpu", *, optimise: bool = True) -> "Exe
     Raises UserError for wrong programs and unknown targets, UnsupportedError for what cannot run yet.
     """
     trees = Trees.of(program)
-    return Executable(compile_core(load_to_run(program), target, optimise), target, trees)
+    return Executable(compile_program(program, load_to_run(program), target, optimise), target, trees)
 
 
 class Interpreted:
@@ -67,6 +68,13 @@ def compile_core(
     if target == "cpu":
         find_blas()
     return _core.compile(module, target, optimise)
+
+
+def compile_program(program: Any, module: _core.Module, target: str, optimise: bool = True) -> Any:
+    """The module of `program`, whose Python functions it may call."""
+    with numbered_in(program) as callbacks:
+        core = compile_core(module, target, optimise)
+    return Calling(core, callbacks) if callbacks else core
 
 
 def find_blas() -> None:

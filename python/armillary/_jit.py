@@ -10,9 +10,8 @@ from numpy.lib.array_utils import byte_bounds
 
 from armillary import _core
 from armillary._arrays import as_array
-from armillary._callbacks import numbered_in
 from armillary._errors import user_error
-from armillary._executable import Executable, Trees, compile_core
+from armillary._executable import Executable, Trees, compile_program
 from armillary._load import load
 
 
@@ -52,7 +51,7 @@ class _Program:
         trees = Trees.of(lowered)
         assert trees is not None
         self.trees = trees
-        self.core = _compiled(lowered, target)
+        self.core = compile_program(lowered, load(lowered), target)
         shapes = [leaf for shape in self.core.parameter_shapes for leaf in shape.leaves if leaf.is_array]
         self.dtypes = [shape.dtype for shape in shapes]
         flags = [
@@ -89,11 +88,6 @@ def _keep_shared(arrays: list[np.ndarray], donated: list[bool]) -> None:
             end, owner = high, i
 
 
-def _compiled(lowered: Any, target: str) -> Any:
-    with numbered_in(lowered):
-        return compile_core(load(lowered), target)
-
-
 class JittedFunction:
     """A function that compiles itself for each signature it is called with. See jit()."""
 
@@ -128,7 +122,9 @@ class JittedFunction:
     def compile(self, *arguments: Any, **keywords: Any) -> Executable:
         """The Executable for these arguments, to look at or to call with the dynamic ones."""
         lowered = self.lower(*arguments, **keywords)
-        return Executable(_compiled(lowered, self._target), self._target, Trees.of(lowered))
+        return Executable(
+            compile_program(lowered, load(lowered), self._target), self._target, Trees.of(lowered)
+        )
 
     def _compile(self, key: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> _Program:
         if self._programs and _core.get_flag("explain_recompiles") == "true":

@@ -1,15 +1,34 @@
 """What can be done with a module short of compiling it."""
 
+import copyreg
 from typing import Any
 
 from armillary import _core
 from armillary._arrays import arrays_for
+from armillary._errors import user_error
 from armillary._load import load, load_to_run
 
 
 def parse(text: str, file: str = "") -> _core.Module:
     """HLO text to a Module; `file` is named in messages. Raises UserError with line, column and what was expected."""
+    if not isinstance(text, str):
+        raise user_error(
+            f"parse takes HLO text, not {type(text).__name__}: load() takes bytes, files and more"
+        )
     return _core.Module.parse(text, file)
+
+
+def _unpickled(data: bytes, file: str) -> _core.Module:
+    return _core.Module.from_proto(data, file)
+
+
+def _pickled(module: _core.Module) -> tuple[Any, ...]:
+    return _unpickled, (module.to_proto(), module.file)
+
+
+# For copies, too: instances of the core's classes are not made by __new__, as both would have it.
+copyreg.pickle(_core.Module, _pickled)
+copyreg.pickle(_core.Shape, lambda shape: (_core.Shape, (str(shape),)))
 
 
 def run_passes(program: Any, passes: str, *, dump: str = "", verify_each: bool = True) -> _core.Module:

@@ -70,6 +70,8 @@ def _check(options: Options) -> None:
     for target in (options.target, options.compare):
         if target is not None and target not in known:
             raise user_error(f"there is no target {target!r}; there are: {', '.join(known)}")
+    if options.tolerance is not None and np.isnan(options.tolerance):
+        raise user_error("--tolerance is no number: every difference would be within it")
     if options.args is not None and options.random:
         raise user_error("--args and --random exclude each other")
     if options.out is not None and (options.out.is_dir() or not options.out.resolve().parent.is_dir()):

@@ -343,7 +343,9 @@ def main() -> None:
     try:
         sys.exit(app(standalone_mode=False))
     except usage_error as error:
-        _fail(f"{error.format_message()} (see armillary --help)", 2)
+        if not (message := error.format_message()):  # no command at all: the help is printed already
+            sys.exit(2)
+        _fail(f"{message} (see armillary --help)", 2)
     except (typer.Abort, KeyboardInterrupt):
         _fail("interrupted", 130)
     except BrokenPipeError:

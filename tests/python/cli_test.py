@@ -54,6 +54,17 @@ def test_run_fails_when_results_differ(file: Path) -> None:
     assert b"beyond the tolerance" in out
 
 
+def test_a_tolerance_is_a_number(file: Path) -> None:
+    for command in ("run", "bisect"):
+        assert b"is no number" in armillary(command, file, "--random", "--tolerance", "nan", status=2).stderr
+
+
+def test_without_a_command_there_is_help_alone() -> None:
+    done = armillary(status=2)
+    assert b"Usage" in done.stdout + done.stderr
+    assert b"armillary:" not in done.stderr
+
+
 def test_run_takes_and_gives_arrays(file: Path, tmp_path: Path) -> None:
     x = np.arange(8, dtype=np.float32).reshape(4, 2)
     np.savez(tmp_path / "in.npz", x, np.int32(2))

@@ -158,6 +158,32 @@ def test_programs_call_python() -> None:
     assert np.allclose(compiled(np.ones(2, np.float32)), np.sin(1) + 1)
 
 
+@pytest.mark.parametrize("kind", [ZeroDivisionError, KeyboardInterrupt])
+def test_what_a_callback_raises_is_seen(kind: type[BaseException]) -> None:
+    def fail(x: np.ndarray) -> np.ndarray:
+        raise kind("in the callback")
+
+    @arm.jit
+    def f(x):
+        return jax.pure_callback(fail, jax.ShapeDtypeStruct((2,), np.float32), x)
+
+    with pytest.raises((arm.UserError, KeyboardInterrupt), match="in the callback") as caught:
+        f(np.ones(2, np.float32))
+    if issubclass(kind, Exception):
+        assert isinstance(caught.value, arm.UserError)
+        assert isinstance(caught.value.__cause__, kind)
+    else:
+        assert isinstance(caught.value, kind)
+
+
+def test_a_lowered_program_that_calls_python_is_compiled() -> None:
+    def f(x):
+        return jax.pure_callback(np.sin, jax.ShapeDtypeStruct((2,), np.float32), x)
+
+    x = np.ones(2, np.float32)
+    assert np.allclose(arm.compile(jax.jit(f).lower(x))(x), np.sin(1))
+
+
 @pytest.mark.parametrize(
     "make",
     [

@@ -1,5 +1,10 @@
 """Modules to walk through, and the tables."""
 
+import copy
+import pickle
+from collections.abc import Callable
+from typing import Any
+
 import armillary as arm
 import numpy as np
 import pytest
@@ -129,3 +134,29 @@ def test_elided_constants_are_filled_with_a_warning() -> None:
     with pytest.warns(UserWarning, match="elided"):
         np.testing.assert_array_equal(compiled(), arm.evaluate(text))
     assert "{...}" in arm.parse(text).to_text()
+
+
+@pytest.mark.parametrize("kind", [arm.Module, arm.Computation, arm.Instruction])
+def test_only_the_core_makes_handles(kind: Any) -> None:
+    with pytest.raises(TypeError, match="cannot make an instance"):
+        kind.__new__(kind)
+    with pytest.raises(TypeError, match="cannot make an instance"):
+        kind()
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
+def test_modules_and_shapes_are_copied_and_pickled(copied: Callable[[Any], Any]) -> None:
+    module = arm.parse(TEXT, file="m.hlo")
+    assert str(copied(module).entry) == str(module.entry)
+    shape = arm.Shape("(f32[2,3]{0,1}, token[])")
+    assert copied(shape) == shape
+
+
+def test_masks_are_refused() -> None:
+    with pytest.raises(arm.UserError, match="masked"):
+        arm.evaluate(TEXT, np.ma.masked_array(np.zeros((4, 2), np.float32)), 3)
+
+
+def test_parse_takes_text() -> None:
+    with pytest.raises(arm.UserError, match="not bytes"):
+        arm.parse(b"HloModule m")  # type: ignore[arg-type]

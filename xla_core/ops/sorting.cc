@@ -49,7 +49,8 @@ Shape topk_shape(const OpContext& c) {
   need_array(Op::topk, c, 0, kRealType | kPredType);
   const Shape& x = c.operand(0);
   const int64_t k = c.attrs.integer(Attr::k);
-  if (x.rank() < 1 || k < 0 || (x.dims.back() != Shape::kUnbounded && k > x.dims.back()))
+  if (k < 0) throw user_error("k={} of topk is negative", k);
+  if (x.rank() < 1 || (x.dims.back() != Shape::kUnbounded && k > x.dims.back()))
     throw user_error("operand 0 is {}, but topk needs at least k={} elements in the last dimension",
                      to_string(x), k);
   Dims dims = x.dims;

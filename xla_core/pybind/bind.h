@@ -5,6 +5,16 @@
 
 namespace armillary {
 
+// For classes whose instances only the core makes: one made by Python's `__new__` would point at nothing.
+inline pybind11::custom_type_setup made_by_the_core() {
+  return pybind11::custom_type_setup([](PyHeapTypeObject* type) {
+    type->ht_type.tp_new = [](PyTypeObject* self, PyObject*, PyObject*) -> PyObject* {
+      PyErr_Format(PyExc_TypeError, "Python cannot make an instance of %s", self->tp_name);
+      return nullptr;
+    };
+  });
+}
+
 void bind_errors(pybind11::module_& m);
 void bind_shapes(pybind11::module_& m);
 void bind_hlo(pybind11::module_& m);

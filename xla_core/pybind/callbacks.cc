@@ -44,7 +44,7 @@ void call(PyObject* callback, const CallSite& site, std::byte* const* buffers) {
     py::tuple arguments(site.operands.size());
     for (size_t k = 0; k < site.operands.size(); ++k) arguments[k] = argument(site.operands[k], buffers[k]);
     const py::tuple answer = py::handle(callback).attr("run")(*arguments);
-    if (!answer[0].is_none()) throw internal_error("{}", std::string(py::str(answer[0])));
+    if (!answer[0].is_none()) throw user_error("{}", std::string(py::str(answer[0])));
     const py::sequence results = answer[1];
     if (results.size() != site.results.size())
       throw user_error("the callback returned {} values, but the program takes {}", results.size(),

@@ -91,7 +91,8 @@ py::list pass_records(const Executable& executable) {
 }  // namespace
 
 void bind_executable(py::module_& m) {
-  py::class_<Executable, std::shared_ptr<Executable>>(m, "Executable", "A compiled program.")
+  py::class_<Executable, std::shared_ptr<Executable>>(m, "Executable", made_by_the_core(),
+                                                      "A compiled program.")
       .def("execute", execute, "arrays"_a, "donated"_a = std::vector<bool>(),
            "One array per leaf of the parameters in, one per leaf of the result out.")
       .def("as_text", &Executable::as_text, "The optimised and scheduled HLO.")

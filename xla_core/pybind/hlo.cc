@@ -105,7 +105,7 @@ py::list handles(const std::shared_ptr<Module>& module, const Range& range) {
 }
 
 void bind_instruction(py::module_& m) {
-  py::class_<I>(m, "Instruction", "One HLO instruction.")
+  py::class_<I>(m, "Instruction", made_by_the_core(), "One HLO instruction.")
       .def_property_readonly("name", [](const I& i) { return i.instruction->name(); })
       .def_property_readonly("op", [](const I& i) { return std::string(to_string(i.instruction->op())); })
       .def_property_readonly("shape", [](const I& i) { return i.instruction->shape(); })
@@ -144,7 +144,7 @@ void bind_instruction(py::module_& m) {
 }
 
 void bind_computation(py::module_& m) {
-  py::class_<C>(m, "Computation", "A list of instructions, operands before users.")
+  py::class_<C>(m, "Computation", made_by_the_core(), "A list of instructions, operands before users.")
       .def_property_readonly("name", [](const C& c) { return c.computation->name(); })
       .def_property_readonly("instructions",
                              [](const C& c) { return handles<I>(c.module, c.computation->instructions()); })
@@ -215,7 +215,7 @@ std::shared_ptr<Module> module_from_stablehlo(const py::bytes& artifact, const s
 }
 
 void bind_module(py::module_& m) {
-  py::class_<Module, std::shared_ptr<Module>>(m, "Module", "A whole HLO program.")
+  py::class_<Module, std::shared_ptr<Module>>(m, "Module", made_by_the_core(), "A whole HLO program.")
       .def_static("parse", &parse_module, "text"_a, "file"_a = "", "fill_elided_constants"_a = false,
                   "From HLO text; `file` is named in messages. Raises UserError with line and column.")
       .def_static("from_proto", &module_from_proto, "data"_a, "file"_a = "",
@@ -237,6 +237,7 @@ void bind_module(py::module_& m) {
            "Gives constants that a dump left out as {...} small repeating values; says how many there were.")
       .def("clone", [](const Module& mod) { return std::shared_ptr<Module>(mod.clone()); })
       .def_property_readonly("name", &Module::name)
+      .def_readonly("file", &Module::file, "Where it was read from; for messages.")
       .def_property_readonly(
           "computations",
           [](const std::shared_ptr<Module>& mod) { return handles<C>(mod, mod->computations()); },
