@@ -151,6 +151,32 @@ TEST(Dot, operands_are_converted_to_the_accumulator) {
   }
 }
 
+// Two by two they are multiplied by one instruction.
+TEST(Dot, narrow_integers_of_every_depth_and_order_match_the_definition) {
+  using enum DType;
+  const std::pair<DType, DType> kinds[] = {{kS8, kS8}, {kU8, kS8}, {kS16, kS16}, {kS4, kU8}, {kPred, kS16}};
+  for (auto [l, r] : kinds)
+    for (int64_t k : {1, 2, 3, 97, 384, 385, 770})
+      for (bool turned : {false, true})
+        for (auto [m, n] : {std::pair<int64_t, int64_t>{9, 33}, {16, 64}}) {
+          SCOPED_TRACE(std::string(to_string(l)) + " x " + std::string(to_string(r)) + " " +
+                       std::to_string(k));
+          check_dot(random_array(l, turned ? Dims{k, m} : Dims{m, k}, 1),
+                    random_array(r, turned ? Dims{n, k} : Dims{k, n}, 2),
+                    {{}, {}, {turned ? 0 : 1}, {turned ? 1 : 0}}, kS32, 0);
+        }
+  check_dot(random_array(kS8, {5, 3, 11}, 1), random_array(kS8, {11, 40, 3}, 2), {{}, {}, {1, 2}, {2, 0}},
+            kS32, 0);
+}
+
+TEST(Dot, products_of_the_least_numbers_wrap) {
+  Array a(DType::kS16, {3, 4}), b(DType::kS16, {4, 40});
+  for (int64_t i = 0; i < a.size(); ++i) a.set(i, -32768);
+  for (int64_t i = 0; i < b.size(); ++i) b.set(i, -32768);
+  check_dot(a, b, {{}, {}, {1}, {0}}, DType::kS32, 0);
+  check_dot(a, b, {{}, {}, {1}, {0}}, DType::kS16, 0);
+}
+
 TEST(Dot, empty_dimensions_give_zeros_or_nothing) {
   for (DType d : {DType::kF32, DType::kBF16, DType::kC128, DType::kS8}) {
     check_dot(random_array(d, {3, 0}, 1), random_array(d, {0, 5}, 2), {{}, {}, {1}, {0}}, d, 0);

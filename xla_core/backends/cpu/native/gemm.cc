@@ -50,6 +50,8 @@ std::optional<Source> source_kind(DType acc, DType from) {
   }
   if (acc == DType::kF64 && from == DType::kF32) return Source::kF32;
   if (acc == DType::kU32) {
+    if (from == DType::kS8) return Source::kS8;
+    if (from == DType::kU8) return Source::kU8;
     if (byte_size(from) == 1 && !is_float(from)) return Source::kByte;
     if (from == DType::kS16) return Source::kS16;
     if (from == DType::kU16) return Source::kU16;
@@ -61,6 +63,8 @@ const GemmTable& gemm_table() {
   static const GemmTable& table = choose_table();
   return table;
 }
+
+const GemmKernels<uint32_t>& pair_kernels() { return has_vnni() ? gemm_pairs_vnni() : gemm_table().pairs; }
 
 Axis Axis::of(std::vector<int64_t> offsets) {
   Axis axis;

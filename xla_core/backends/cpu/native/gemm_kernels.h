@@ -13,6 +13,8 @@ enum class Source : uint8_t {
   kBf16,
   kF16,
   kByte,  // one byte an element: looked up in a table of 256 values
+  kS8,
+  kU8,
   kS16,
   kU16,
   kF32,  // for T = double
@@ -73,9 +75,14 @@ struct GemmTable {
   GemmKernels<double> f64;
   GemmKernels<uint32_t> u32;
   GemmKernels<uint64_t> u64;
+  // Of integers that fit into a signed 16-bit one. An element of a panel is a pair, which one instruction
+  // multiplies and adds: position k of the first half of the depth in its low bits, of the second half in its
+  // high bits, where an odd depth has a last zero. `depth` counts pairs. For packed products alone.
+  GemmKernels<uint32_t> pairs;
 };
 const GemmTable& gemm_table_baseline();
 const GemmTable& gemm_table_avx2();
 const GemmTable& gemm_table_avx512();
+const GemmKernels<uint32_t>& gemm_pairs_vnni();  // for AVX-512 with VNNI
 
 }  // namespace armillary::native

@@ -23,6 +23,12 @@ const GemmKernels<T>& gemm_kernels() {
   if constexpr (std::is_same_v<T, uint64_t>) return t.u64;
 }
 
+// For what both sides of pairs may be; see GemmTable.
+const GemmKernels<uint32_t>& pair_kernels();
+inline bool fits_in_pair(Source source) {
+  return source == Source::kByte || source == Source::kS8 || source == Source::kU8 || source == Source::kS16;
+}
+
 template <class T>
 constexpr DType kAccumulator = std::is_same_v<T, float>      ? DType::kF32
                                : std::is_same_v<T, double>   ? DType::kF64

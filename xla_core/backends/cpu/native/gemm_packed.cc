@@ -35,7 +35,8 @@ PackSource pack_source(DType accumulator, const GemmSide& side, const std::byte*
 template <class T>
 class Packed {
  public:
-  explicit Packed(const Operands<T>& p) : p_(p), k_(gemm_kernels<T>()), direct_(p.c_is_plain()) {}
+  Packed(const Operands<T>& p, const GemmKernels<T>& kernels, bool pairs)
+      : p_(p), k_(kernels), pairs_(pairs), direct_(p.c_is_plain()) {}
 
   void run() {
     plan();
@@ -110,6 +111,9 @@ class Packed {
     p_.finish(batch, rows, cols);
   }
 
+  // Elements of a lane of a panel.
+  int64_t packed(Range ks) const { return pairs_ ? ceil_div(ks.size(), 2) : ks.size(); }
+
   void pack_a(Scratch& s, int64_t batch, Range rows, Range ks) const {
     PackSource source = pack_source(kAccumulator<T>, p_.a, p_.a_data, batch);
     source.depths = p_.a.depth.offsets.data() + ks.begin;
@@ -139,7 +143,7 @@ class Packed {
     auto pack_missing = [&] {
       source.lanes = p_.b.outer.offsets.data() + missing.begin;
       source.lane_count = missing.size();
-      if (missing.size() > 0) k_.pack_b(source, s.b + (missing.begin - cols.begin) * ks.size());
+      if (missing.size() > 0) k_.pack_b(source, s.b + (missing.begin - cols.begin) * packed(ks));
     };
     for (int64_t c = cols.begin; c < cols.end; c += k_.cols) {
       const Range part{c, std::min(cols.end, c + k_.cols)};
@@ -149,7 +153,7 @@ class Packed {
         pack_missing();
         missing = {part.end, part.end};
       } else {
-        panel = {s.b + (c - cols.begin) * ks.size(), k_.cols};
+        panel = {s.b + (c - cols.begin) * packed(ks), k_.cols};
         missing.end = part.end;
       }
     }
@@ -183,13 +187,13 @@ class Packed {
 
   void multiply_panels(Scratch& s, int64_t batch, Range rows, int64_t first_row, Range cols, Range ks) const {
     for (int64_t r = rows.begin; r < rows.end; r += k_.rows) {
-      const T* a = s.a + (r - rows.begin) * ks.size();
+      const T* a = s.a + (r - rows.begin) * packed(ks);
       for (int64_t c = cols.begin; c < cols.end; c += k_.cols) {
         const Panel& b = s.panels[(c - cols.begin) / k_.cols];
         const Range tile{c, std::min(cols.end, c + k_.cols)};
         run_tile(s, batch, {r, std::min(rows.end, r + k_.rows)}, k_.rows, first_row, tile, cols.begin,
                  ks.begin > 0, [&](T* out, int64_t ld, bool add) {
-                   k_.multiply[is_wide(tile)](ks.size(), a, b.data, b.step, out, ld, add);
+                   k_.multiply[is_wide(tile)](packed(ks), a, b.data, b.step, out, ld, add);
                  });
       }
     }
@@ -231,6 +235,7 @@ class Packed {
 
   const Operands<T>& p_;
   const GemmKernels<T>& k_;
+  bool pairs_;   // panels hold pairs
   bool direct_;  // sums are kept in the result itself
   int64_t rows_per_task_ = 0, cols_per_task_ = 0;
 };
@@ -239,7 +244,11 @@ class Packed {
 
 template <class T>
 void multiply_packed(const Operands<T>& product) {
-  Packed<T>(product).run();
+  if constexpr (std::is_same_v<T, uint32_t>) {
+    auto fits = [](const GemmSide& side) { return fits_in_pair(*source_kind(kAccumulator<T>, side.dtype)); };
+    if (fits(product.a) && fits(product.b)) return Packed<T>(product, pair_kernels(), true).run();
+  }
+  Packed<T>(product, gemm_kernels<T>(), false).run();
 }
 template void multiply_packed(const Operands<float>&);
 template void multiply_packed(const Operands<double>&);

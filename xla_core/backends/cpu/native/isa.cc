@@ -24,4 +24,6 @@ Isa best_isa() {
   return isa;
 }
 
+bool has_vnni() { return best_isa() == Isa::kAvx512 && __builtin_cpu_supports("avx512vnni"); }
+
 }  // namespace armillary::native
