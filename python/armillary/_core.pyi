@@ -80,6 +80,11 @@ class Instruction:
     """
     One HLO instruction.
     """
+    @staticmethod
+    def __new__(type, *args, **kwargs):
+        """
+        Create and return a new object.  See help(type) for accurate signature.
+        """
     def __eq__(self, arg0: object) -> bool:
         ...
     def __hash__(self) -> int:
@@ -145,6 +150,11 @@ class Computation:
     """
     A list of instructions, operands before users.
     """
+    @staticmethod
+    def __new__(type, *args, **kwargs):
+        """
+        Create and return a new object.  See help(type) for accurate signature.
+        """
     def __eq__(self, arg0: object) -> bool:
         ...
     def __hash__(self) -> int:
@@ -182,6 +192,11 @@ class Module:
     """
     A whole HLO program.
     """
+    @staticmethod
+    def __new__(type, *args, **kwargs):
+        """
+        Create and return a new object.  See help(type) for accurate signature.
+        """
     @staticmethod
     def from_proto(data: bytes, file: str = '') -> Module:
         """
@@ -241,6 +256,11 @@ class Module:
     def entry(self) -> Computation:
         ...
     @property
+    def file(self) -> str:
+        """
+        Where it was read from; for messages.
+        """
+    @property
     def frontend_attributes(self) -> str:
         ...
     @property
@@ -262,6 +282,11 @@ class Executable:
     """
     A compiled program.
     """
+    @staticmethod
+    def __new__(type, *args, **kwargs):
+        """
+        Create and return a new object.  See help(type) for accurate signature.
+        """
     def as_text(self) -> str:
         """
         The optimised and scheduled HLO.
