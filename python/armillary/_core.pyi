@@ -80,11 +80,6 @@ class Instruction:
     """
     One HLO instruction.
     """
-    @staticmethod
-    def __new__(type, *args, **kwargs):
-        """
-        Create and return a new object.  See help(type) for accurate signature.
-        """
     def __eq__(self, arg0: object) -> bool:
         ...
     def __hash__(self) -> int:
@@ -150,11 +145,6 @@ class Computation:
     """
     A list of instructions, operands before users.
     """
-    @staticmethod
-    def __new__(type, *args, **kwargs):
-        """
-        Create and return a new object.  See help(type) for accurate signature.
-        """
     def __eq__(self, arg0: object) -> bool:
         ...
     def __hash__(self) -> int:
@@ -192,11 +182,6 @@ class Module:
     """
     A whole HLO program.
     """
-    @staticmethod
-    def __new__(type, *args, **kwargs):
-        """
-        Create and return a new object.  See help(type) for accurate signature.
-        """
     @staticmethod
     def from_proto(data: bytes, file: str = '') -> Module:
         """
@@ -282,11 +267,6 @@ class Executable:
     """
     A compiled program.
     """
-    @staticmethod
-    def __new__(type, *args, **kwargs):
-        """
-        Create and return a new object.  See help(type) for accurate signature.
-        """
     def as_text(self) -> str:
         """
         The optimised and scheduled HLO.
