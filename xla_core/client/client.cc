@@ -32,21 +32,21 @@ void Executable::check(std::span<const Argument> arguments) const {
   }
 }
 
-std::vector<Literal> Executable::execute(std::span<const Argument> arguments) const {
+std::vector<Literal> Executable::execute(std::span<const Argument> arguments, StepObserver* observer) const {
   if (program().num_devices() != 1)
     throw user_error("{} runs on {} devices, but got arguments for one", module().name(),
                      program().num_devices());
   check(arguments);
-  return run(program(), arguments, *arenas_);
+  return run(program(), arguments, *arenas_, observer);
 }
 
 std::vector<std::vector<Literal>> Executable::execute_on_devices(
-    std::span<const std::vector<Argument>> arguments, void* user) const {
+    std::span<const std::vector<Argument>> arguments, void* user, StepObserver* observer) const {
   if (static_cast<int64_t>(arguments.size()) != program().num_devices())
     throw user_error("{} runs on {} devices, but got arguments for {}", module().name(),
                      program().num_devices(), arguments.size());
   for (const std::vector<Argument>& of_device : arguments) check(of_device);
-  return run_on_devices(program(), arguments, *arenas_, user);
+  return run_on_devices(program(), arguments, *arenas_, user, observer);
 }
 
 std::string Executable::as_text() const { return print(module()); }

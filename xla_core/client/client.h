@@ -18,12 +18,13 @@ class Executable {
 
   // Arguments per parameter leaf, in order; wrong counts, dtypes or dims are user errors that name the
   // parameter. Results per leaf of the root. May be called from several threads at once.
-  std::vector<Literal> execute(std::span<const Argument> arguments) const;
+  std::vector<Literal> execute(std::span<const Argument> arguments, StepObserver* observer = nullptr) const;
 
   // The same for each device of the program, replica * num_partitions + partition; they run side by side.
   // `user` reaches the calls that leave the program (DeviceContext::user).
   std::vector<std::vector<Literal>> execute_on_devices(std::span<const std::vector<Argument>> arguments,
-                                                       void* user = nullptr) const;
+                                                       void* user = nullptr,
+                                                       StepObserver* observer = nullptr) const;
 
   const Module& module() const { return *compiled_.module; }  // optimised and scheduled
   const Program& program() const { return compiled_.program; }

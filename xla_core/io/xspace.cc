@@ -1,143 +1,122 @@
 #include "xla_core/io/xspace.h"
 
 #include <cmath>
+#include <unordered_map>
 
-#include "xla_core/base/error.h"
 #include "xla_core/io/xspace.pb.h"
 
 namespace armillary {
 namespace {
 
-constexpr double kPicoseconds = 1e12;
+class PlaneWriter {
+ public:
+  PlaneWriter(xprof::XPlane& plane, int64_t id) : plane_(plane) { plane_.set_id(id); }
 
-constexpr int64_t kProgram = 1;  // its number
+  void write(const TracePlane& given) {
+    plane_.set_name(given.name);
+    add_stats(plane_, given.stats);
+    for (size_t n = 0; n < given.names.size(); ++n) add_name(static_cast<int64_t>(n) + 1, given.names[n]);
+    for (const TraceName& name : given.names) repeated_.push_back(references(name));
+    for (const TraceLine& line : given.lines) add_line(line);
+  }
 
-// Statistics by the names under which XProf's tables look for them.
-enum Stat : int64_t {
-  kCategory = 1,
-  kOpName,
-  kSource,
-  kProgramId,
-  kSymbolId,
-  kFlops,
-  kModelFlops,
-  kBytes,
-  kGroup,
-  kPeakTeraflops,
-  kPeakGigabytes,
-  kDeviceType
+ private:
+  // Ids count from 1: 0 means that there is none.
+  int64_t id_of(const std::string& stat) {
+    const auto next = static_cast<int64_t>(ids_.size()) + 1;
+    const auto [at, is_new] = ids_.try_emplace(stat, next);
+    if (is_new) {
+      xprof::XStatMetadata& added = (*plane_.mutable_stat_metadata())[next];
+      added.set_id(next);
+      added.set_name(stat);
+    }
+    return at->second;
+  }
+
+  static void set_number(const TraceStat& stat, xprof::XStat& out) {
+    if (const auto* number = std::get_if<int64_t>(&stat.value)) out.set_int64_value(*number);
+    if (const auto* number = std::get_if<double>(&stat.value)) out.set_double_value(*number);
+  }
+
+  template <class Holder>
+  void add_stats(Holder& holder, const std::vector<TraceStat>& stats) {
+    for (const TraceStat& stat : stats) {
+      const auto* text = std::get_if<std::string>(&stat.value);
+      if (text != nullptr && text->empty()) continue;
+      xprof::XStat& added = *holder.add_stats();
+      added.set_metadata_id(id_of(stat.name));
+      if (text != nullptr) added.set_str_value(*text);
+      set_number(stat, added);
+    }
+  }
+
+  // A text stands once in the plane, as the name of a statistic.
+  std::vector<xprof::XStat> references(const TraceName& name) {
+    std::vector<xprof::XStat> out;
+    for (size_t n = 0; n < name.repeated; ++n) {
+      const TraceStat& stat = name.stats[n];
+      const auto* text = std::get_if<std::string>(&stat.value);
+      if (text != nullptr && text->empty()) continue;
+      xprof::XStat& added = out.emplace_back();
+      added.set_metadata_id(id_of(stat.name));
+      if (text != nullptr) added.set_ref_value(static_cast<uint64_t>(id_of(*text)));
+      set_number(stat, added);
+    }
+    return out;
+  }
+
+  void add_name(int64_t id, const TraceName& given) {
+    xprof::XEventMetadata& added = (*plane_.mutable_event_metadata())[id];
+    added.set_id(id);
+    added.set_name(given.name);
+    added.set_display_name(given.name);
+    add_stats(added, given.stats);
+  }
+
+  void add_line(const TraceLine& given) {
+    xprof::XLine& line = *plane_.add_lines();
+    line.set_id(plane_.lines_size());
+    line.set_name(given.name);
+    line.set_timestamp_ns(given.begin_ns);
+    for (const TraceEvent& event : given.events) {
+      xprof::XEvent& added = *line.add_events();
+      added.set_metadata_id(static_cast<int64_t>(event.name) + 1);
+      added.set_offset_ps(event.begin_ps);
+      added.set_duration_ps(event.duration_ps);
+      for (const xprof::XStat& stat : repeated_[event.name]) *added.add_stats() = stat;
+      add_stats(added, event.stats);
+    }
+  }
+
+  xprof::XPlane& plane_;
+  std::unordered_map<std::string, int64_t> ids_;
+  std::vector<std::vector<xprof::XStat>> repeated_;  // by the number of the name
 };
-constexpr const char* kStats[] = {"hlo_category",
-                                  "tf_op",
-                                  "source",
-                                  "program_id",
-                                  "symbol_id",
-                                  "flops",
-                                  "model_flops",
-                                  "bytes_accessed",
-                                  "group_id",
-                                  "peak_teraflops_per_second",
-                                  "peak_hbm_bw_gigabytes_per_second",
-                                  "device_type_string"};
-
-template <class Holder>
-void add_stat(Holder& holder, Stat stat, const std::string& text) {
-  if (text.empty()) return;
-  xprof::XStat* added = holder.add_stats();
-  added->set_metadata_id(stat);
-  added->set_str_value(text);
-}
-template <class Holder>
-void add_stat(Holder& holder, Stat stat, int64_t value) {
-  xprof::XStat* added = holder.add_stats();
-  added->set_metadata_id(stat);
-  added->set_int64_value(value);
-}
-template <class Holder>
-void add_stat(Holder& holder, Stat stat, double value) {
-  xprof::XStat* added = holder.add_stats();
-  added->set_metadata_id(stat);
-  added->set_double_value(value);
-}
-
-xprof::XEventMetadata& add_name(xprof::XPlane& plane, int64_t id, const std::string& name) {
-  xprof::XEventMetadata& added = (*plane.mutable_event_metadata())[id];
-  added.set_id(id);
-  added.set_name(name);
-  added.set_display_name(name);
-  return added;
-}
-
-void add_op(xprof::XPlane& plane, int64_t id, const TraceOp& op) {
-  xprof::XEventMetadata& added = add_name(plane, id, op.name);
-  add_stat(added, kCategory, op.category);
-  add_stat(added, kOpName, op.op_name);
-  add_stat(added, kSource, op.source);
-  // Without these two the tables leave an op out.
-  add_stat(added, kProgramId, kProgram);
-  add_stat(added, kSymbolId, id);
-  add_stat(added, kFlops, std::lround(op.flops));
-  add_stat(added, kModelFlops, std::lround(op.flops));
-  add_stat(added, kBytes, std::lround(op.bytes));
-}
-
-xprof::XLine& add_line(xprof::XPlane& plane, const std::string& name) {
-  xprof::XLine& line = *plane.add_lines();
-  line.set_id(plane.lines_size());
-  line.set_name(name);
-  return line;
-}
-
-int64_t picoseconds(double seconds) { return std::llround(seconds * kPicoseconds); }
-
-xprof::XEvent& add_event(xprof::XLine& line, int64_t id, double start, double end) {
-  xprof::XEvent& event = *line.add_events();
-  event.set_metadata_id(id);
-  event.set_offset_ps(picoseconds(start));
-  event.set_duration_ps(picoseconds(end) - picoseconds(start));
-  add_stat(event, kGroup, int64_t{0});
-  return event;
-}
-
-// One step, of one program.
-void add_step(xprof::XPlane& plane, const Trace& trace) {
-  const int64_t step = static_cast<int64_t>(trace.ops.size()) + 1, program = step + 1;
-  add_name(plane, step, "0");
-  add_name(plane, program, trace.program + "(" + std::to_string(kProgram) + ")");
-  add_event(add_line(plane, "Steps"), step, 0, trace.seconds);
-  add_event(add_line(plane, "XLA Modules"), program, 0, trace.seconds);
-}
-
-void describe_device(xprof::XPlane& plane, const Trace& trace) {
-  plane.set_id(1);
-  plane.set_name(trace.device);
-  add_stat(plane, kPeakTeraflops, trace.peak_flops * 1e-12);
-  add_stat(plane, kPeakGigabytes, trace.hbm_bytes_per_s * 1e-9);
-  add_stat(plane, kDeviceType, trace.kind);
-}
 
 }  // namespace
 
-std::string to_xspace(const Trace& trace) {
+std::string to_xspace(std::span<const TracePlane> planes) {
   xprof::XSpace space;
-  xprof::XPlane& plane = *space.add_planes();
-  describe_device(plane, trace);
-  for (int64_t id = 1; const char* name : kStats) {
-    xprof::XStatMetadata& added = (*plane.mutable_stat_metadata())[id];
-    added.set_id(id++);
-    added.set_name(name);
+  for (const TracePlane& plane : planes) {
+    xprof::XPlane& added = *space.add_planes();
+    PlaneWriter(added, space.planes_size()).write(plane);
   }
-  for (size_t n = 0; n < trace.ops.size(); ++n) add_op(plane, static_cast<int64_t>(n) + 1, trace.ops[n]);
-  for (const std::string& row : trace.rows) add_line(plane, row);
-  for (const TraceSpan& span : trace.spans) {
-    if (span.row < 0 || span.row >= plane.lines_size() || span.op < 0 ||
-        span.op >= static_cast<int64_t>(trace.ops.size()))
-      throw user_error("a span of op {} on row {}, but there are {} ops and {} rows", span.op, span.row,
-                       trace.ops.size(), trace.rows.size());
-    add_event(*plane.mutable_lines(static_cast<int>(span.row)), span.op + 1, span.start, span.end);
-  }
-  add_step(plane, trace);
   return space.SerializeAsString();
+}
+
+TraceName name_of(const TraceOp& op, int64_t program, int64_t symbol) {
+  const auto flops = static_cast<int64_t>(std::lround(op.flops));
+  return {op.name,
+          {{"hlo_category", op.category},
+           {"long_name", op.text},
+           {"tf_op", op.op_name},
+           {"source", op.source},
+           {"flops", flops},
+           {"bytes_accessed", static_cast<int64_t>(std::lround(op.bytes))},
+           {"model_flops", flops},
+           // Without these two the tables leave an op out.
+           {"program_id", program},
+           {"symbol_id", symbol}}};
 }
 
 }  // namespace armillary

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "xla_core/pjrt/recompiles.h"
+#include "xla_core/pjrt/trace.h"
 
 using namespace armillary;
 using namespace armillary::pjrt;
@@ -159,9 +160,14 @@ void check_devices(const PJRT_Client& client, const Options& options) {
 }
 
 void compile_and_load(PJRT_Client_Compile_Args& args) {
-  check_devices(*args.client, read_options(text(args.compile_options, args.compile_options_size)));
-  args.executable = load(args.client, build(*args.program, args.compile_options, args.compile_options_size,
-                                            &args.client->topology));
+  const Options read = read_options(text(args.compile_options, args.compile_options_size));
+  check_devices(*args.client, read);
+  const int64_t first = read.devices.empty() ? 0 : read.devices[0];
+  WorkTracer tracer("Compilations", "compile", args.client->device(static_cast<int>(first)), 0);
+  std::shared_ptr<const Built> built =
+      build(*args.program, args.compile_options, args.compile_options_size, &args.client->topology);
+  if (is_traced()) tracer.detail = built->name;
+  args.executable = load(args.client, std::move(built));
 }
 
 void compile_only(PJRT_Compile_Args& args) {

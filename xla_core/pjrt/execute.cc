@@ -5,6 +5,7 @@
 #include "xla_core/pjrt/buffer.h"
 #include "xla_core/pjrt/executable.h"
 #include "xla_core/pjrt/extensions.h"
+#include "xla_core/pjrt/trace.h"
 
 namespace armillary::pjrt {
 namespace {
@@ -17,8 +18,10 @@ struct Input {
 // One run on all devices of a program.
 class Run {
  public:
-  Run(std::shared_ptr<const Built> built, std::vector<std::vector<Input>> inputs, FfiUserData user)
-      : built_(std::move(built)),
+  Run(const PJRT_Client& client, std::shared_ptr<const Built> built, std::vector<std::vector<Input>> inputs,
+      FfiUserData user)
+      : client_(client),
+        built_(std::move(built)),
         inputs_(std::move(inputs)),
         user_(std::move(user)),
         outputs_(inputs_.size()) {
@@ -29,6 +32,7 @@ class Run {
 
   const StoragePtr& output(size_t device, size_t r) const { return outputs_[device][r]; }
   const std::shared_ptr<Event>& done() const { return done_; }
+  void set_traced_call(int64_t call) { traced_call_ = call; }
 
   bool inputs_are_ready() const {
     for (const auto& of_device : inputs_)
@@ -64,10 +68,12 @@ class Run {
         arguments[d].push_back({value, ours});
       }
     }
+    std::unique_ptr<RunTracer> tracer;
+    if (is_traced()) tracer = RunTracer::begin(client_, built_, traced_call_);
     if (arguments.size() > 1 || !user_.empty())
-      return built_->executable->execute_on_devices(arguments, &user_);
+      return built_->executable->execute_on_devices(arguments, &user_, tracer.get());
     std::vector<std::vector<Literal>> results;
-    results.push_back(built_->executable->execute(arguments[0]));
+    results.push_back(built_->executable->execute(arguments[0], tracer.get()));
     return results;
   }
 
@@ -83,7 +89,9 @@ class Run {
     done_->set(failure);
   }
 
+  const PJRT_Client& client_;
   std::shared_ptr<const Built> built_;
+  int64_t traced_call_ = 0;
   std::vector<std::vector<Input>> inputs_;
   FfiUserData user_;
   std::vector<std::vector<StoragePtr>> outputs_;
@@ -153,7 +161,8 @@ void execute(PJRT_LoadedExecutable_Execute_Args& args) {
   Queue& queue = args.executable->devices[0]->queue;
   FfiUserData user;
   if (args.options != nullptr && args.options->context != nullptr) user = args.options->context->user_data;
-  auto run = std::make_shared<Run>(built, collect(args, *built), std::move(user));
+  auto run = std::make_shared<Run>(*args.executable->client, built, collect(args, *built), std::move(user));
+  if (is_traced()) run->set_traced_call(traced_call(args.extension_start));
   // A callback that computes runs inside a task of the queue: behind it, it would wait for itself.
   const bool at_once = host_hooks().in_callback() || (built->is_quick && queue.is_idle());
   if (at_once && run->inputs_are_ready()) {

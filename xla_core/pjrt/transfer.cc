@@ -2,10 +2,13 @@
 #include <cstring>
 
 #include "xla_core/pjrt/buffer.h"
+#include "xla_core/pjrt/trace.h"
 #include "xla_core/runtime/runtime.h"
 
 namespace armillary::pjrt {
 namespace {
+
+constexpr const char* kTransfers = "Transfers";  // the line of a trace
 
 // What XLA asks for before it shares a host array; who changes arrays that they gave away sees the same here.
 constexpr uintptr_t kAlignment = 64;
@@ -53,6 +56,7 @@ void require_row_major(const Shape& shape, const PJRT_Buffer_MemoryLayout* layou
 void from_host(PJRT_Client_BufferFromHostBuffer_Args& args) {
   PJRT_Memory* memory = memory_of(args.memory, args.device);
   const Shape shape = shape_of(args.type, args.dims, args.num_dims);
+  const WorkTracer tracer(kTransfers, "BufferFromHostBuffer", memory->device, shape.byte_size());
   require_row_major(shape, args.device_layout);
   const Dims strides = args.num_byte_strides == 0
                            ? dense_strides(shape)
@@ -136,13 +140,16 @@ void to_host(PJRT_Buffer_ToHostBuffer_Args& args) {
     throw user_error("the host buffer has {} bytes, and {} are needed", args.dst_size, needed);
   const Dims strides =
       args.host_layout != nullptr ? byte_strides(shape, *args.host_layout) : dense_strides(shape);
-  args.event = when_ready(args.src->storage(), [shape, strides, dst = args.dst](const Literal& value) {
-    auto* to = static_cast<std::byte*>(dst);
-    scatter_strided(to, value.bytes(), shape, strides);
-    if (!is_narrow(shape.dtype)) return;
-    const auto mask = static_cast<std::byte>((1 << bit_width(shape.dtype)) - 1);
-    for (int64_t i = 0; i < shape.num_elements(); ++i) to[i] &= mask;
-  });
+  const PJRT_Device* device = args.src->memory->device;
+  args.event =
+      when_ready(args.src->storage(), [shape, strides, device, dst = args.dst](const Literal& value) {
+        const WorkTracer tracer(kTransfers, "ToHostBuffer", device, shape.byte_size());
+        auto* to = static_cast<std::byte*>(dst);
+        scatter_strided(to, value.bytes(), shape, strides);
+        if (!is_narrow(shape.dtype)) return;
+        const auto mask = static_cast<std::byte>((1 << bit_width(shape.dtype)) - 1);
+        for (int64_t i = 0; i < shape.num_elements(); ++i) to[i] &= mask;
+      });
 }
 
 void raw_to_host(PJRT_Buffer_CopyRawToHost_Args& args) {
@@ -159,10 +166,13 @@ void raw_to_host(PJRT_Buffer_CopyRawToHost_Args& args) {
 // All memories are the machine's: what is never written to can be shared. Whoever may write looks first
 // whether it is alone (see execute.cc).
 void to_memory(PJRT_Buffer_CopyToMemory_Args& args) {
+  const WorkTracer tracer(kTransfers, "CopyToMemory", args.dst_memory->device,
+                          args.buffer->shape.byte_size());
   args.dst_buffer = new PJRT_Buffer(args.buffer->shape, args.dst_memory, args.buffer->storage());
 }
 
 void to_device(PJRT_Buffer_CopyToDevice_Args& args) {
+  const WorkTracer tracer(kTransfers, "CopyToDevice", args.dst_device, args.buffer->shape.byte_size());
   args.dst_buffer =
       new PJRT_Buffer(args.buffer->shape, memory_of(nullptr, args.dst_device), args.buffer->storage());
 }

@@ -1,6 +1,7 @@
 #include "xla_core/runtime/runtime.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
@@ -111,10 +112,11 @@ void copy_bytes(std::byte* to, const std::byte* from, int64_t size) {
 class Call {
  public:
   Call(const Program& program, std::span<const Argument> arguments, ArenaPool& arenas,
-       const DeviceContext& context = {})
+       const DeviceContext& context = {}, StepObserver* observer = nullptr)
       : program_(program),
         arenas_(arenas),
         context_(context),
+        observer_(observer),
         bases_(program.allocations.size()),
         owners_(program.allocations.size()) {
     for (size_t a = 0; a < bases_.size(); ++a) bind(a, arguments);
@@ -126,7 +128,10 @@ class Call {
   void run(const std::vector<Step>& steps) {
     for (const Step& step : steps) {
       try {
-        run(step);
+        if (observer_ == nullptr)
+          run(step);
+        else
+          run_observed(step);
       } catch (const Error& e) {
         if (!e.where().empty()) throw;
         throw Error(e.kind(), step.name,
@@ -183,6 +188,12 @@ class Call {
     return s.allocation < 0 ? nullptr : bases_[s.allocation] + s.offset;
   }
 
+  void run_observed(const Step& step) {
+    const int64_t begin = clock_ns();
+    run(step);
+    observer_->ended(context_.device, step, begin, clock_ns());
+  }
+
   void run(const Step& step) {
     switch (step.kind) {
       case Step::kKernel: {
@@ -236,6 +247,7 @@ class Call {
   const Program& program_;
   ArenaPool& arenas_;
   const DeviceContext context_;
+  StepObserver* observer_;
   std::vector<std::byte*> bases_;
   std::vector<std::shared_ptr<void>> owners_;
   std::vector<std::byte*> taken_;
@@ -244,22 +256,27 @@ class Call {
 
 }  // namespace
 
-std::vector<Literal> run(const Program& program, std::span<const Argument> arguments, ArenaPool& arenas) {
-  Call call(program, arguments, arenas);
+int64_t clock_ns() {
+  return std::chrono::nanoseconds(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+std::vector<Literal> run(const Program& program, std::span<const Argument> arguments, ArenaPool& arenas,
+                         StepObserver* observer) {
+  Call call(program, arguments, arenas, {}, observer);
   call.run(program.steps);
   return call.results();
 }
 
 std::vector<std::vector<Literal>> run_on_devices(const Program& program,
                                                  std::span<const std::vector<Argument>> arguments,
-                                                 ArenaPool& arenas, void* user) {
+                                                 ArenaPool& arenas, void* user, StepObserver* observer) {
   const int64_t devices = program.num_devices();
   std::vector<std::vector<Literal>> results(devices);
   MeetingRoom room(devices);
   Meeting* meeting = devices > 1 ? &room : nullptr;
   run_side_by_side(devices, [&](int64_t d) {
     try {
-      Call call(program, arguments[d], arenas, {.device = d, .meeting = meeting, .user = user});
+      Call call(program, arguments[d], arenas, {.device = d, .meeting = meeting, .user = user}, observer);
       call.run(program.steps);
       results[d] = call.results();
       room.leave();
