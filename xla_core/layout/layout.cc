@@ -99,9 +99,11 @@ std::vector<Shape> stated_operands(const Instruction& call) {
   return shapes;
 }
 
-// LAPACK's routines are our own, and take matrices as they read.
+// LAPACK's routines are our own, and take matrices as they read. A constraint only says what its result shall
+// be like; what it states for its operand means nothing.
 bool takes_layouts(const Instruction& call) {
-  return !call.attrs().text(Attr::custom_call_target).starts_with("lapack_");
+  const std::string& target = call.attrs().text(Attr::custom_call_target);
+  return !target.starts_with("lapack_") && target != "LayoutConstraint";
 }
 
 Instruction* lay_out(Instruction* call, const std::vector<Shape>& operands) {
