@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from armillary import jax_plugin
 from jax import lax
+from jax.experimental.layout import Format, Layout
 from jax.sharding import Mesh, NamedSharding
 from jax.sharding import PartitionSpec as P
 
@@ -110,6 +111,15 @@ def test_a_gradient_step_is_that_of_another_platform() -> None:
     h = np.asarray(x) @ np.asarray(w)
     np.testing.assert_allclose(value, (h**2).mean(), rtol=1e-5)
     np.testing.assert_allclose(slope, np.asarray(x).T @ (2 * h / h.size), rtol=1e-5)
+
+
+def test_layouts_are_those_of_the_values() -> None:
+    turned = Format(Layout((1, 0)), jax.sharding.SingleDeviceSharding(jax.devices()[0]))
+    x = np.arange(32, dtype=np.float32).reshape(4, 8)
+    array = jax.device_put(x, turned)
+    assert array.format.layout.major_to_minor == (1, 0) and np.array_equal(array, x)
+    chosen = jax.jit(lambda x: x.T + x.sum(), out_shardings=Format(Layout.AUTO))(jax.device_put(x))
+    assert chosen.format.layout.major_to_minor == (1, 0) and np.array_equal(chosen, x.T + x.sum())
 
 
 def test_counts_start_again() -> None:

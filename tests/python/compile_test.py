@@ -20,6 +20,14 @@ ENTRY main {
 }
 """
 
+COLUMNS = """HloModule columns, entry_computation_layout={(f32[4,8]{0,1})->f32[8,4]{0,1}}
+
+ENTRY main {
+  x = f32[4,8]{0,1} parameter(0)
+  ROOT t = f32[8,4]{0,1} transpose(x), dimensions={1,0}
+}
+"""
+
 TUPLES = """HloModule tuples
 
 ENTRY main {
@@ -75,6 +83,14 @@ def test_dlpack_is_taken() -> None:
 
     a = np.ones((2, 3), np.float32)
     np.testing.assert_array_equal(arm.compile(ADD)(Exporter(a), a), a + a)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_layouts_of_the_entry_say_nothing_about_numpy_arrays(order) -> None:
+    x = np.arange(32, dtype=np.float32).reshape(4, 8)
+    program = arm.compile(COLUMNS)
+    assert np.array_equal(program(x.copy(order)), x.T)
+    assert "entry_computation_layout={(f32[4,8]{1,0})->f32[8,4]{1,0}}" in program.as_text()
 
 
 def test_byte_order_of_other_machines_is_turned() -> None:

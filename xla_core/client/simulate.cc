@@ -36,6 +36,7 @@ std::shared_ptr<Executable> compile_for(std::unique_ptr<Module> module, const si
   compile.machine = machine_of(pod, options.places);
   compile.values = options.values;
   compile.overlap = options.overlap;
+  compile.entry_layouts = options.entry_layouts;
   if (options.array) compile.prepare_values = [chip = pod.chip](Module& m) { use_array_for_dots(m, chip); };
   return Executable::compile(std::move(module), compile);
 }

@@ -14,6 +14,7 @@ struct PodOptions {
   bool array = false;            // small dots in the simulated array itself
   bool overlap = true;           // collectives run beside computation
   int64_t partitions = 0;        // how many the program is for, where the module does not say
+  bool entry_layouts = false;    // arguments and results lie as the module's entry layout says
   std::vector<int> places = {};  // of each device of the program, its number in the pod; empty: the same
 };
 

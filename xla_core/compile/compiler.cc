@@ -10,6 +10,7 @@
 #include "xla_core/buffers/donors.h"
 #include "xla_core/hlo/text.h"
 #include "xla_core/io/proto.h"
+#include "xla_core/layout/layout.h"
 
 namespace armillary {
 namespace {
@@ -95,11 +96,12 @@ std::vector<OverlapReport> optimise(Module& m, const Target& target, const Compi
     verify(m, s);
   };
   register_all_passes();
+  if (!options.entry_layouts || !target.values_from.empty()) make_entry_row_major(m);
   stage(Stage::kParsed, "expand-bitcasts,custom-call-layouts,inline-calls,dce", "inline");
   stage(Stage::kExpanded, "expand", "expand");
   stage(Stage::kPartitioned, "spmd-partition", "partition");
   if (options.optimise) stage(Stage::kPartitioned, kSimplify, "simplification");
-  stage(Stage::kLaidOut, "layout", "layout");
+  stage(Stage::kLaidOut, "layout,entry-layouts", "layout");
   if (options.optimise) stage(Stage::kLaidOut, kSimplify, "post-layout");
   if (options.optimise && !target.before_fusion.empty())
     stage(Stage::kLaidOut, target.before_fusion, "before-fusion");
@@ -114,8 +116,9 @@ std::vector<OverlapReport> optimise(Module& m, const Target& target, const Compi
 namespace {
 
 // The program of the target that computes what a simulated one gives, with the simulated one's rounding.
-void add_values(std::unique_ptr<Module> module, const Target& target, const CompileOptions& options,
-                Program& program) {
+// Returns how its arguments and results lie: in the simulated memory no order costs more than another.
+std::optional<ProgramShape> add_values(std::unique_ptr<Module> module, const Target& target,
+                                       const CompileOptions& options, Program& program) {
   CompileOptions of_values = options;
   of_values.target = target.values_from;
   if (flags().tpu_precision) {
@@ -125,8 +128,10 @@ void add_values(std::unique_ptr<Module> module, const Target& target, const Comp
   }
   if (options.prepare_values) options.prepare_values(*module);
   std::shared_ptr<const Simulated> simulated = program.simulated;
-  program = compile(std::move(module), of_values).program;
+  Compiled values = compile(std::move(module), of_values);
+  program = std::move(values.program);
   program.simulated = std::move(simulated);
+  return std::move(values.module->entry_layout);
 }
 
 }  // namespace
@@ -150,7 +155,7 @@ Compiled compile(std::unique_ptr<Module> module, const CompileOptions& options) 
   if (!target.values_from.empty()) match_donors(m);
   const Assignment assignment = assign_buffers(m, target);
   target.emit(m, assignment, options.machine.get(), out.program);
-  if (of_values) add_values(std::move(of_values), target, options, out.program);
+  if (of_values) m.entry_layout = add_values(std::move(of_values), target, options, out.program);
   out.passes = context.records;
   out.last_rewrite = context.fuel.last_rewrite;
   out.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -20,6 +20,8 @@ struct CompileOptions {
   bool overlap = true;                     // collectives run beside computation, where the target knows costs
   std::function<void(Module&)> prepare_values;  // asked before that is compiled
   bool values = true;  // of a simulated target: also compile what computes the values
+  // Arguments and results lie in memory as the module's entry layout says; else they are row-major.
+  bool entry_layouts = false;
   PassOptions passes;
   bool optimise =
       true;  // false: only what the back end needs (expanders, layouts, buffers); for bisecting and tests

@@ -35,6 +35,8 @@ void register_all_passes() {
        [](Module& m, const PassContext&) { return lay_out_custom_calls(m); }},
       {"layout", "Gives every array a row-major layout.",
        [](Module& m, const PassContext&) { return assign_layouts(m); }},
+      {"entry-layouts", "Lets parameters and results lie in memory as the entry layout says.",
+       [](Module& m, const PassContext&) { return lay_out_entry(m); }},
       {"fusion",
        "Merges producers into consumers where that saves memory traffic and repeats nothing expensive.",
        fuse},

@@ -5,16 +5,11 @@
 #include "xla_core/kernels/scalar.h"
 
 namespace armillary::kernels {
-namespace {
 
-bool row_major(const Shape& s) { return !s.layout || s.layout->is_row_major(); }
-
-}  // namespace
-
+// The order of elements is the one in memory, so a bitcast changes nothing even where the layout changes.
 bool is_reshape_like(const Instruction& i) {
   if (i.is(Op::reshape) || i.is(Op::copy) || i.is(Op::opt_barrier)) return i.shape().is_array();
-  return i.is(Op::bitcast) && i.dtype() == i.operand(0)->dtype() && row_major(i.shape()) &&
-         row_major(i.operand(0)->shape());
+  return i.is(Op::bitcast) && i.dtype() == i.operand(0)->dtype();
 }
 
 bool is_foldable_constant(const Instruction& i) {

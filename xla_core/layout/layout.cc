@@ -3,36 +3,10 @@
 #include <algorithm>
 
 #include "xla_core/hlo/parse_parts.h"
+#include "xla_core/layout/orders.h"
 
 namespace armillary {
 namespace {
-
-bool plain(const Shape& s) { return !s.layout || s.layout->is_row_major(); }
-
-// Dimensions from the slowest to the fastest in memory.
-Dims major_to_minor(const Shape& s) {
-  Dims order(s.layout->minor_to_major.rbegin(), s.layout->minor_to_major.rend());
-  return order;
-}
-
-Dims permuted(const Dims& dims, const Dims& permutation) {
-  Dims result;
-  for (int64_t p : permutation) result.push_back(dims[p]);
-  return result;
-}
-
-Dims inverse(const Dims& permutation) {
-  Dims result(permutation.size());
-  for (size_t k = 0; k < permutation.size(); ++k) result[permutation[k]] = static_cast<int64_t>(k);
-  return result;
-}
-
-Instruction* transpose(Instruction* x, const Dims& permutation, Instruction* before) {
-  Attrs attrs;
-  attrs.set(Attr::dimensions, permutation);
-  Shape shape(x->dtype(), permuted(x->dims(), permutation));
-  return before->parent()->add(Op::transpose, std::move(shape), {x}, std::move(attrs), before);
-}
 
 // Tiles that pad, and elements narrower than a byte, lie in memory as the text says, but not in ours.
 void check_bytes(const Instruction& bitcast) {
@@ -124,19 +98,6 @@ Instruction* lay_out(Instruction* call, const std::vector<Shape>& operands) {
     elements.push_back(as_it_reads(element, shape.tuple[k], call));
   }
   return c->add(Op::tuple, std::move(elements), {}, call);
-}
-
-bool make_row_major(Shape& s) {
-  if (s.is_tuple()) {
-    bool changed = false;
-    for (Shape& element : s.tuple) changed |= make_row_major(element);
-    return changed;
-  }
-  if (!s.is_array()) return false;
-  Layout row_major = Layout::row_major(s.rank());
-  if (s.layout == row_major) return false;
-  s.layout = std::move(row_major);
-  return true;
 }
 
 }  // namespace

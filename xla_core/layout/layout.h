@@ -13,8 +13,16 @@ bool expand_bitcasts(Module& m);
 // results in them.
 bool lay_out_custom_calls(Module& m);
 
-// Gives every array a row-major layout. Arguments and results are exchanged in logical order, so entry
-// layouts only describe what a caller wished for.
+// Gives every array a row-major layout, but for what lay_out_entry does.
 bool assign_layouts(Module& m);
+
+// After assign_layouts: parameters and results lie in memory as the entry layout says. Those in other orders
+// than row-major pass through a bitcast and a transpose, which simplification merges with what is around
+// them. Where the entry layout leaves the order of a result open, it is the one that its elements are
+// computed in. Afterwards the entry layout is complete and true.
+bool lay_out_entry(Module& m);
+
+// The entry layout of a program whose arguments and results are exchanged in logical order.
+void make_entry_row_major(Module& m);
 
 }  // namespace armillary

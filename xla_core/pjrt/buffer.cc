@@ -58,9 +58,7 @@ void dynamic_dimensions(PJRT_Buffer_DynamicDimensionIndices_Args& args) {
 }
 
 void memory_layout(PJRT_Buffer_GetMemoryLayout_Args& args) {
-  Dims& order = args.buffer->minor_to_major;
-  if (order.empty())
-    for (int64_t d = args.buffer->shape.rank() - 1; d >= 0; --d) order.push_back(d);
+  const Dims& order = args.buffer->shape.layout->minor_to_major;
   args.layout.struct_size = sizeof args.layout;
   args.layout.extension_start = nullptr;
   args.layout.type = PJRT_Buffer_MemoryLayout_Type_Tiled;

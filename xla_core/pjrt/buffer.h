@@ -7,11 +7,19 @@
 #include "xla_core/pjrt/storage.h"
 #include "xla_core/shape/shape.h"
 
-struct PJRT_Buffer {
-  PJRT_Buffer(armillary::Shape shape, PJRT_Memory* memory, armillary::pjrt::StoragePtr storage)
-      : shape(std::move(shape)), memory(memory), storage_(std::move(storage)) {}
+namespace armillary::pjrt {
 
-  const armillary::Shape shape;
+Shape with_layout(Shape shape);  // row-major where none is given
+
+}  // namespace armillary::pjrt
+
+struct PJRT_Buffer {
+  PJRT_Buffer(armillary::Shape laid_out, PJRT_Memory* memory, armillary::pjrt::StoragePtr storage)
+      : shape(armillary::pjrt::with_layout(std::move(laid_out))),
+        memory(memory),
+        storage_(std::move(storage)) {}
+
+  const armillary::Shape shape;  // the layout says in which order the elements of the storage lie
   PJRT_Memory* const memory;
 
   armillary::pjrt::StoragePtr storage() const;  // throws when the buffer is deleted
@@ -21,8 +29,6 @@ struct PJRT_Buffer {
   // Others who look at the memory, such as NumPy, keep it alive, whatever becomes of the buffer.
   void add_reference();
   void drop_reference();
-
-  armillary::Dims minor_to_major;  // what GetMemoryLayout points to
 
  private:
   mutable std::mutex mutex_;
@@ -42,11 +48,20 @@ bool is_narrow(DType dtype);
 // The space that a call names: its memory, or its device's default.
 PJRT_Memory* memory_of(PJRT_Memory* memory, PJRT_Device* device);
 
-// Bytes between neighbours in each dimension; throws for tiled layouts.
+// With the layout that is asked for; row-major where none is, or where strides leave gaps between elements.
+// Throws for tiles.
+Shape laid_out(const Shape& shape, const PJRT_Buffer_MemoryLayout* layout);
+// Bytes between neighbours in each dimension.
 Dims byte_strides(const Shape& shape, const PJRT_Buffer_MemoryLayout& layout);
-Dims dense_strides(const Shape& shape);
-// Copies between a dense array and one with the given strides; positions of `strided` are its first element.
+Dims dense_strides(const Shape& shape);  // of its layout
+// Whether the elements lie as these strides say; dimensions of one element have no place to lie in.
+bool is_dense(const Shape& shape, const Dims& strides);
+// Copies between a dense array in its layout and one with the given strides; positions of `strided` are its
+// first element.
 void gather_strided(std::byte* dense, const std::byte* strided, const Shape& shape, const Dims& strides);
 void scatter_strided(std::byte* strided, const std::byte* dense, const Shape& shape, const Dims& strides);
+
+// The same elements in another order.
+Literal relaid(const Literal& value, const Shape& from, const Shape& to);
 
 }  // namespace armillary::pjrt

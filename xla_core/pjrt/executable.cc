@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "xla_core/pjrt/buffer.h"
 #include "xla_core/pjrt/recompiles.h"
 #include "xla_core/pjrt/trace.h"
 
@@ -83,7 +84,10 @@ bool runs_quickly(const Module& module, const Cost& cost) {
 Signature signature_of(const Module& module) {
   const ProgramShape shape = module.entry()->program_shape();
   Signature out;
-  for (const Shape* leaf : leaves_of(shape.result)) out.results.push_back(leaf->without_layout());
+  const ProgramShape& laid_out = module.entry_layout ? *module.entry_layout : shape;
+  for (const Shape& parameter : laid_out.parameters)
+    for (const Shape* leaf : leaves_of(parameter)) out.arguments.push_back(with_layout(*leaf));
+  for (const Shape* leaf : leaves_of(laid_out.result)) out.results.push_back(with_layout(*leaf));
   for (const Instruction* p : module.entry()->parameters()) {
     out.parameter_shardings.push_back(sharding_of(*p));
     out.donated.resize(out.donated.size() + leaves_of(p->shape()).size());
@@ -99,14 +103,15 @@ Signature signature_of(const Module& module) {
 // On the part of the pod that has the devices of the program.
 void Built::compile(std::unique_ptr<Module> module, const sim::Pod* pod) {
   if (pod == nullptr) {
-    executable = Executable::compile(std::move(module));
+    executable = Executable::compile(std::move(module), {.entry_layouts = true});
     return;
   }
   std::vector<int> devices(options.devices.begin(), options.devices.end());
   for (int64_t d = options.devices.empty() ? 0 : options.num_devices(); d < options.num_devices(); ++d)
     devices.push_back(static_cast<int>(d));
   sim::Part part = sim::part_of(*pod, devices);
-  executable = compile_for(std::move(module), part.pod, {.places = std::move(part.places)});
+  executable =
+      compile_for(std::move(module), part.pod, {.entry_layouts = true, .places = std::move(part.places)});
   simulated = note_simulated(executable, std::move(part.pod));
 }
 
@@ -121,9 +126,8 @@ Built::Built(Source given, const Options& read, const sim::Pod* pod)
   if (options.num_devices() == 1) forget_shardings(*module);
   cost = cost_of(*module);
   is_quick = options.num_devices() == 1 && runs_quickly(*module, cost);
-  signature = signature_of(*module);
   compile(std::move(module), pod);
-  if (options.partitions > 1) signature = signature_of(executable->module());  // of one device
+  signature = signature_of(executable->module());  // of one device
   signature.result_memory_kinds = result_memory_kinds(source, signature.results.size());
 }
 

@@ -7,6 +7,7 @@
 #include "xla_core/client/client.h"
 #include "xla_core/client/simulated_programs.h"
 #include "xla_core/pjrt/client.h"
+#include "xla_core/pjrt/extensions.h"
 #include "xla_core/pjrt/options.h"
 
 namespace armillary::pjrt {
@@ -22,7 +23,7 @@ Source source_from_bytes(std::string_view bytes);
 
 // What PJRT asks of an executable whose module is compiled away by then.
 struct Signature {
-  std::vector<Shape> results;                    // one a leaf
+  std::vector<Shape> arguments, results;         // one a leaf, each with its layout
   std::vector<std::string> parameter_shardings;  // HLO text; empty where there is none
   std::string result_sharding;
   std::vector<int> result_memory_kinds;  // into kMemoryKinds
@@ -54,6 +55,7 @@ class Built {
 };
 
 std::unique_ptr<Module> read_program(std::string_view format, std::string_view code);
+// The layouts are those that the module states, which holds once it is compiled.
 Signature signature_of(const Module& module);
 // Into kMemoryKinds, one a result.
 std::vector<int> result_memory_kinds(const Source& source, size_t results);
@@ -71,6 +73,8 @@ struct PJRT_Executable {
   std::vector<size_t> ranks;
   std::vector<const char*> memory_kinds;
   std::vector<size_t> memory_kind_sizes;
+  std::vector<std::unique_ptr<PJRT_Layouts_MemoryLayout>> owned_layouts;
+  std::vector<PJRT_Layouts_MemoryLayout*> layouts;
 };
 
 struct PJRT_LoadedExecutable {

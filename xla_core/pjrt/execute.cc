@@ -13,6 +13,7 @@ namespace {
 struct Input {
   StoragePtr storage;
   bool donated = false;
+  std::unique_ptr<const Shape> lies = nullptr;  // where that is not how the program takes it
 };
 
 // One run on all devices of a program.
@@ -61,8 +62,13 @@ class Run {
     std::vector<std::vector<Argument>> arguments(inputs_.size());
     for (size_t d = 0; d < inputs_.size(); ++d) {
       arguments[d].reserve(inputs_[d].size());
-      for (Input& input : inputs_[d]) {
+      for (size_t i = 0; i < inputs_[d].size(); ++i) {
+        const Input& input = inputs_[d][i];
         const Literal& value = input.storage->wait();
+        if (input.lies) {
+          arguments[d].push_back({relaid(value, *input.lies, built_->signature.arguments[i]), true});
+          continue;
+        }
         // Nobody else holds the storage, nor can anybody get hold of it: its buffer has given it away.
         const bool ours = input.donated && !input.storage->read_only && input.storage.use_count() == 1;
         arguments[d].push_back({value, ours});
@@ -127,6 +133,14 @@ void check_donations(const PJRT_LoadedExecutable_Execute_Args& args, const std::
           "argument {} is donated and also another argument of the same call, as in f(donate(a), a)", i);
 }
 
+// JAX hands over arrays in other layouts where it takes them for arrays that are not bound to one.
+std::unique_ptr<const Shape> unlike(const Shape& given, const Shape& wanted) {
+  if (given.layout == wanted.layout || !given.is_array() || given.dims != wanted.dims ||
+      is_dense(wanted, dense_strides(given)))
+    return nullptr;
+  return std::make_unique<const Shape>(given);
+}
+
 // All are looked at before the first is given away.
 std::vector<std::vector<Input>> collect(const PJRT_LoadedExecutable_Execute_Args& args, const Built& built) {
   std::vector<std::vector<Input>> inputs(args.num_devices);
@@ -134,7 +148,8 @@ std::vector<std::vector<Input>> collect(const PJRT_LoadedExecutable_Execute_Args
     inputs[d].reserve(args.num_args);
     for (size_t i = 0; i < args.num_args; ++i) {
       const bool donated = built.signature.donated[i] && may_donate(args.options, static_cast<int64_t>(i));
-      inputs[d].push_back({args.argument_lists[d][i]->storage(), donated});
+      const PJRT_Buffer& buffer = *args.argument_lists[d][i];
+      inputs[d].push_back({buffer.storage(), donated, unlike(buffer.shape, built.signature.arguments[i])});
     }
   }
   for (size_t d = 0; d < args.num_devices; ++d) check_donations(args, inputs[d], d);

@@ -41,25 +41,20 @@ Literal copy_of(const void* data, const Shape& shape, const Dims& strides) {
   return value;
 }
 
-bool is_dense(const Shape& shape, const Dims& strides) {
-  const Dims dense = dense_strides(shape);
-  for (int64_t d = 0; d < shape.rank(); ++d)
-    if (shape.dims[d] != 1 && strides[d] != dense[d]) return false;
-  return true;
-}
-
-void require_row_major(const Shape& shape, const PJRT_Buffer_MemoryLayout* layout) {
-  if (layout != nullptr && !is_dense(shape, byte_strides(shape, *layout)))
-    throw unsupported_error("{} in a layout that is not row-major", to_string(shape));
+Shape dense(const Shape& shape, const PJRT_Buffer_MemoryLayout* layout) {
+  Shape out = laid_out(shape, layout);
+  if (layout != nullptr && !is_dense(out, byte_strides(shape, *layout)))
+    throw unsupported_error("{} in memory with gaps", to_string(shape));
+  return out;
 }
 
 void from_host(PJRT_Client_BufferFromHostBuffer_Args& args) {
   PJRT_Memory* memory = memory_of(args.memory, args.device);
-  const Shape shape = shape_of(args.type, args.dims, args.num_dims);
+  const Shape given = shape_of(args.type, args.dims, args.num_dims);
+  const Shape shape = dense(given, args.device_layout);
   const WorkTracer tracer(kTransfers, "BufferFromHostBuffer", memory->device, shape.byte_size());
-  require_row_major(shape, args.device_layout);
   const Dims strides = args.num_byte_strides == 0
-                           ? dense_strides(shape)
+                           ? dense_strides(given)
                            : Dims(args.byte_strides, args.byte_strides + args.num_byte_strides);
   if (static_cast<int64_t>(strides.size()) != shape.rank())
     throw user_error("{} strides for {} dimensions", strides.size(), shape.rank());
@@ -85,7 +80,7 @@ void from_host(PJRT_Client_BufferFromHostBuffer_Args& args) {
 // Memory of another library, through DLPack.
 void view(PJRT_Client_CreateViewOfDeviceBuffer_Args& args) {
   PJRT_Memory* memory = memory_of(args.memory, args.device);
-  const Shape shape = shape_of(args.element_type, args.dims, args.num_dims);
+  const Shape shape = laid_out(shape_of(args.element_type, args.dims, args.num_dims), args.layout);
   const Dims strides = args.layout != nullptr ? byte_strides(shape, *args.layout) : dense_strides(shape);
   std::shared_ptr<void> owner(args.device_buffer_ptr, [callback = args.on_delete_callback,
                                                        user_arg = args.on_delete_callback_arg](void* p) {
@@ -101,8 +96,8 @@ void view(PJRT_Client_CreateViewOfDeviceBuffer_Args& args) {
 }
 
 void uninitialized(PJRT_Client_CreateUninitializedBuffer_Args& args) {
-  const Shape shape = shape_of(args.shape_element_type, args.shape_dims, args.shape_num_dims);
-  require_row_major(shape, args.shape_layout);
+  const Shape shape =
+      dense(shape_of(args.shape_element_type, args.shape_dims, args.shape_num_dims), args.shape_layout);
   args.buffer =
       new PJRT_Buffer(shape, memory_of(args.memory, args.device), std::make_shared<Storage>(Literal(shape)));
 }

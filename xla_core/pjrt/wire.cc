@@ -4,6 +4,7 @@
 #include <map>
 
 #include "xla_core/pjrt/buffer.h"
+#include "xla_core/runtime/runtime.h"
 
 namespace armillary::pjrt {
 namespace {
@@ -60,9 +61,20 @@ void walk(const Shape& shape, const Dims& strides, size_t d, int64_t run_dims, i
   strided = start;
 }
 
+// The dimensions in the order in which they lie, so that they are row-major.
+Dims as_they_lie(const Shape& shape, const Dims& of_dimension) {
+  Dims out;
+  const Dims& order = shape.layout->minor_to_major;
+  for (auto d = order.rbegin(); d != order.rend(); ++d) out.push_back(of_dimension[*d]);
+  return out;
+}
+
 template <class Copy>
-void for_each_run(const Shape& shape, const Dims& strides, Copy&& copy) {
-  if (shape.num_elements() == 0) return;
+void for_each_run(const Shape& laid_out, const Dims& logical_strides, Copy&& copy) {
+  if (laid_out.num_elements() == 0) return;
+  const bool plain = !laid_out.layout || laid_out.layout->is_row_major();
+  const Shape shape = plain ? laid_out : Shape(laid_out.dtype, as_they_lie(laid_out, laid_out.dims));
+  const Dims strides = plain ? logical_strides : as_they_lie(laid_out, logical_strides);
   int64_t run_dims = 0, run_bytes = byte_size(shape.dtype);
   for (int64_t d = shape.rank() - 1; d >= 0; --d) {  // the dimensions that lie densely on both sides
     if (strides[d] != run_bytes && shape.dims[d] != 1) break;
@@ -96,31 +108,64 @@ PJRT_Memory* memory_of(PJRT_Memory* memory, PJRT_Device* device) {
 }
 
 Dims dense_strides(const Shape& shape) {
-  Dims strides = strides_of(shape.dims);
-  for (int64_t& s : strides) s *= byte_size(shape.dtype);
+  Dims strides(shape.dims.size());
+  int64_t stride = byte_size(shape.dtype);
+  auto add = [&](int64_t d) {
+    strides[d] = stride;
+    stride *= shape.dims[d];
+  };
+  if (shape.layout)
+    for (int64_t d : shape.layout->minor_to_major) add(d);
+  else
+    for (int64_t d = shape.rank() - 1; d >= 0; --d) add(d);
   return strides;
 }
 
-Dims byte_strides(const Shape& shape, const PJRT_Buffer_MemoryLayout& layout) {
-  if (layout.type == PJRT_Buffer_MemoryLayout_Type_Strides) {
-    if (static_cast<int64_t>(layout.strides.num_byte_strides) != shape.rank())
-      throw user_error("{} strides for {} dimensions", layout.strides.num_byte_strides, shape.rank());
-    return Dims(layout.strides.byte_strides, layout.strides.byte_strides + shape.rank());
-  }
-  const PJRT_Buffer_MemoryLayout_Tiled& tiled = layout.tiled;
-  if (tiled.num_tiles != 0) throw unsupported_error("tiled layouts: arrays lie untiled on this platform");
-  Dims order(tiled.minor_to_major, tiled.minor_to_major + tiled.minor_to_major_size), sorted = order;
-  std::sort(sorted.begin(), sorted.end());
-  Dims strides(shape.rank());
-  int64_t stride = byte_size(shape.dtype);
+bool is_dense(const Shape& shape, const Dims& strides) {
+  const Dims dense = dense_strides(shape);
   for (int64_t d = 0; d < shape.rank(); ++d)
-    if (static_cast<int64_t>(order.size()) != shape.rank() || sorted[d] != d)
-      throw user_error("minor_to_major is no permutation of {} dimensions", shape.rank());
-  for (int64_t d : order) {
-    strides[d] = stride;
-    stride *= shape.dims[d];
-  }
-  return strides;
+    if (shape.dims[d] != 1 && strides[d] != dense[d]) return false;
+  return true;
+}
+
+Shape with_layout(Shape shape) {
+  if (!shape.layout) shape.layout = Layout::row_major(shape.rank());
+  return shape;
+}
+
+namespace {
+
+// With the layout that the strides make dense; row-major where none does.
+Shape in_order_of(const Dims& strides, const Shape& shape) {
+  Shape row_major = with_layout(shape.without_layout());
+  if (is_dense(row_major, strides)) return row_major;
+  Shape other = row_major;
+  std::ranges::stable_sort(other.layout->minor_to_major, {}, [&](int64_t d) { return strides[d]; });
+  return is_dense(other, strides) ? other : row_major;
+}
+
+}  // namespace
+
+Shape laid_out(const Shape& shape, const PJRT_Buffer_MemoryLayout* layout) {
+  Shape out = with_layout(shape.without_layout());
+  if (layout == nullptr) return out;
+  if (layout->type == PJRT_Buffer_MemoryLayout_Type_Strides)
+    return in_order_of(byte_strides(shape, *layout), shape);
+  const PJRT_Buffer_MemoryLayout_Tiled& tiled = layout->tiled;
+  if (tiled.num_tiles != 0) throw unsupported_error("tiled layouts: arrays lie untiled on this platform");
+  Dims& order = out.layout->minor_to_major;
+  const Dims given(tiled.minor_to_major, tiled.minor_to_major + tiled.minor_to_major_size);
+  if (!std::ranges::is_permutation(given, order))
+    throw user_error("minor_to_major is no permutation of {} dimensions", shape.rank());
+  order = given;
+  return out;
+}
+
+Dims byte_strides(const Shape& shape, const PJRT_Buffer_MemoryLayout& layout) {
+  if (layout.type == PJRT_Buffer_MemoryLayout_Type_Tiled) return dense_strides(laid_out(shape, &layout));
+  if (static_cast<int64_t>(layout.strides.num_byte_strides) != shape.rank())
+    throw user_error("{} strides for {} dimensions", layout.strides.num_byte_strides, shape.rank());
+  return Dims(layout.strides.byte_strides, layout.strides.byte_strides + shape.rank());
 }
 
 void gather_strided(std::byte* dense, const std::byte* strided, const Shape& shape, const Dims& strides) {
@@ -133,6 +178,14 @@ void scatter_strided(std::byte* strided, const std::byte* dense, const Shape& sh
   for_each_run(shape, strides, [&](int64_t to, int64_t from, int64_t bytes) {
     std::memcpy(strided + to, dense + from, bytes);
   });
+}
+
+Literal relaid(const Literal& value, const Shape& from, const Shape& to) {
+  std::shared_ptr<void> memory = allocate(to.byte_size());
+  auto* data = static_cast<std::byte*>(memory.get());
+  Literal out = Literal::view(to, data, std::move(memory));
+  gather_strided(out.bytes(), value.bytes(), to, dense_strides(from));
+  return out;
 }
 
 }  // namespace armillary::pjrt

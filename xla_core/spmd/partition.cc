@@ -209,12 +209,24 @@ class Partitioner {
     for (Computation* c : m_.reachable())
       for (Instruction* i : c->snapshot())
         if (!i->is(Op::parameter) || !c->is_entry()) i->attrs().erase(Attr::sharding);
-    m_.entry_layout.reset();
+    if (m_.entry_layout) m_.entry_layout = with_layouts_of(*m_.entry_layout, m_.entry()->program_shape());
     const Shape result = m_.entry()->root()->shape();
     std::erase_if(m_.aliases, [&](const InputOutputAlias& a) {
       const Shape& from = subshape(m_.entry()->parameter(a.parameter)->shape(), a.parameter_index);
       return !from.compatible(subshape(result, a.output_index));
     });
+  }
+
+  // Tiles lie as the whole arrays would.
+  static ProgramShape with_layouts_of(const ProgramShape& wholes, ProgramShape tiles) {
+    for (size_t n = 0; n < tiles.parameters.size(); ++n)
+      copy_layouts(wholes.parameters[n], tiles.parameters[n]);
+    copy_layouts(wholes.result, tiles.result);
+    return tiles;
+  }
+  static void copy_layouts(const Shape& from, Shape& to) {
+    to.layout = from.layout;
+    for (size_t k = 0; k < to.tuple.size(); ++k) copy_layouts(from.tuple[k], to.tuple[k]);
   }
 
   static const Shape& subshape(const Shape& shape, const Dims& index) {

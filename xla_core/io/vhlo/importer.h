@@ -58,7 +58,7 @@ class Importer {
   void import_block(const Block& block, Computation& into);
   void import_operation(Operation& op, Computation& into);
   void finish(const Operation& function, const Block& block, Computation& into, bool is_entry);
-  void finish_entry(Computation& entry);
+  void finish_entry(const Operation& function, size_t results, Computation& entry);
   Instruction* materialize(const Operation& constant, Computation& into);
   Instruction* add_tuple(Computation& into, std::vector<Instruction*> elements, const Sharding& sharding);
 

@@ -3,6 +3,7 @@
 // edges.
 #include <algorithm>
 
+#include "xla_core/hlo/parse_parts.h"
 #include "xla_core/io/vhlo/op_import.h"
 
 namespace armillary::vhlo {
@@ -31,6 +32,41 @@ const Attribute* dictionary_at(const Operation& function, std::string_view list,
   if (one->kind != AttributeKind::kDictionary)
     throw user_error("{} holds something that is no dictionary", list);
   return one;
+}
+
+void lay_out_row_major(Shape& shape) {
+  for (Shape& element : shape.tuple) lay_out_row_major(element);
+  if (shape.is_array()) shape.layout = Layout::row_major(shape.rank());
+}
+
+// The layout that a constraint gives a value, under notes on where among the devices it lies.
+std::optional<Layout> constraint_on(const Instruction* i) {
+  while (i->is(Op::custom_call) && i->num_operands() == 1) {
+    const std::string& target = i->attrs().text(Attr::custom_call_target);
+    if (target == "LayoutConstraint") return i->shape().layout;
+    if (target != "Sharding" && target != "xla.sdy.FuncResultSharding") break;
+    i = i->operand(0);
+  }
+  return std::nullopt;
+}
+
+// JAX's note is "default", which is row-major, as where there is none; or "auto", which leaves it to a
+// constraint on the value and else to the compiler; or a layout.
+void lay_out(Shape& shape, const Attribute* notes, const Instruction* value) {
+  const Attribute* note = notes ? notes->find("mhlo.layout_mode") : nullptr;
+  const std::string mode(note ? text_of(*note) : "default");
+  if (mode == "default" || !shape.is_array()) return lay_out_row_major(shape);
+  shape.layout.reset();
+  if (mode == "auto") {
+    if (value != nullptr) shape.layout = constraint_on(value);
+    return;
+  }
+  const std::string text = to_string(shape) + mode;
+  Scanner in(text, "mhlo.layout_mode", 100);
+  shape = read_shape(in);
+  if (!shape.layout || !in.at_end()) throw user_error("mhlo.layout_mode is no layout: {}", mode);
+  if (!shape.layout->tiles.empty())
+    throw unsupported_error("the layout {}: arrays lie untiled on this platform", mode);
 }
 
 }  // namespace
@@ -179,18 +215,18 @@ void Importer::finish(const Operation& function, const Block& block, Computation
   } else {
     into.set_root(results[0]);
   }
-  if (is_entry) finish_entry(into);
+  if (is_entry) finish_entry(function, last.operands.size(), into);
 }
 
-// Parameters and result lie row by row; donated ones are known already.
-void Importer::finish_entry(Computation& entry) {
+// Where the entry's parameters and results lie is noted beside them; donated ones are known already.
+void Importer::finish_entry(const Operation& function, size_t results, Computation& entry) {
   ProgramShape shape = entry.program_shape();
-  auto lay_out = [](auto& self, Shape& s) -> void {
-    for (Shape& element : s.tuple) self(self, element);
-    if (s.is_array()) s.layout = Layout::row_major(s.rank());
-  };
-  for (Shape& parameter : shape.parameters) lay_out(lay_out, parameter);
-  lay_out(lay_out, shape.result);
+  for (size_t i = 0; i < shape.parameters.size(); ++i)
+    lay_out(shape.parameters[i], dictionary_at(function, "arg_attrs", i), nullptr);
+  Instruction* root = entry.root();
+  for (size_t i = 0; i < results; ++i)
+    lay_out(results == 1 ? shape.result : shape.result.tuple[i], dictionary_at(function, "res_attrs", i),
+            results == 1 ? root : root->operand(static_cast<int64_t>(i)));
   module_.entry_layout = std::move(shape);
 }
 
