@@ -9,7 +9,7 @@ from armillary._core import UnsupportedError
 from armillary._errors import unsupported_error, user_error
 
 # What jaxlib is asked for; our reader knows it and its neighbours (xla_core/io/vhlo).
-_VERSION = "1.13.7"
+_VERSION = "1.17.0"
 
 # "UNKNOWN: -:3:12: error: use of undeclared SSA value name"
 _DIAGNOSTIC = re.compile(

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 from jaxlib.mlir.dialects import stablehlo
 
-VERSION = "1.13.7"  # the one that the plugin asks for
+VERSION = "1.17.0"  # the one that the plugin asks for
 
 jax.config.update("jax_platforms", "cpu")
 lowered = jax.jit(lambda x: 2 * x + 1).lower(jnp.ones(4))

@@ -5,8 +5,10 @@ import jax.export
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax._src.lax import parallel
 from jax.experimental import io_callback
 from jax.experimental.compute_on import compute_on
+from jax.experimental.control_deps import control_dep, schedule
 from jax.experimental.custom_partitioning import custom_partitioning
 from jax.sharding import Mesh, NamedSharding
 from jax.sharding import PartitionSpec as P
@@ -239,3 +241,48 @@ def test_a_program_exported_for_one_device_runs_on_several(line: Mesh) -> None:
     assert exported.nr_devices == 1
     x = jax.device_put(jnp.arange(8.0), NamedSharding(line, P("x")))
     assert np.array_equal(exported.call(x), np.arange(8.0) * 2)
+
+
+def test_collectives_that_are_started_and_awaited(line: Mesh) -> None:
+    def local(x: jax.Array, started: bool) -> list[jax.Array]:
+        ring = [(i, (i + 1) % 4) for i in range(4)]
+        if not started:
+            return [
+                jax.lax.all_gather(x, "x", tiled=True),
+                jax.lax.psum(x, "x"),
+                jax.lax.psum_scatter(x @ x.T @ x, "x", scatter_dimension=1, tiled=True),
+                jax.lax.all_to_all(x.T, "x", split_axis=0, concat_axis=0, tiled=True),
+                jax.lax.ppermute(x, "x", ring),
+            ]
+        futures = [
+            parallel.all_gather_start(x, "x", tiled=True),
+            parallel.psum_start(x, "x"),
+            parallel.psum_scatter_start(x @ x.T @ x, "x", scatter_dimension=1, tiled=True),
+            parallel.all_to_all_start(x.T, "x", split_axis=0, concat_axis=0, tiled=True),
+            parallel.ppermute_start(x, "x", ring),
+        ]
+        results = [future.done() for future in futures]
+        schedule([futures[0].x, futures[1].x, results[0], results[2], results[1]])
+        return results
+
+    x = np.random.default_rng(0).normal(size=(8, 8)).astype(np.float32)
+
+    def run(started: bool) -> list[jax.Array]:
+        mapped = jax.shard_map(
+            lambda x: local(x, started), mesh=line, in_specs=P("x"), out_specs=P("x"), check_vma=False
+        )
+        return jax.jit(mapped)(x)
+
+    for ours, plain in zip(run(True), run(False), strict=True):
+        assert np.array_equal(ours, plain)
+
+
+def test_an_order_against_the_data_is_refused() -> None:
+    def f(x: jax.Array) -> jax.Array:
+        y = jnp.sin(x) @ x
+        z = jnp.cos(y) @ y
+        control_dep(z, y)
+        return z
+
+    with pytest.raises(jax.errors.JaxRuntimeError, match="would have to run before"):
+        jax.jit(f)(jnp.ones((4, 4)))

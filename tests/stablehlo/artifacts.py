@@ -9,12 +9,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jax._src.lax import parallel
+from jax.experimental.control_deps import control_dep
 from jax.sharding import NamedSharding
 from jax.sharding import PartitionSpec as P
 from jaxlib import _jax
 from jaxlib.mlir.dialects import stablehlo
 
-VERSION = "1.13.7"
+VERSION = "1.17.0"
 Program = tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]
 PROGRAMS: dict[str, Program] = {}
 
@@ -98,6 +100,22 @@ def exchanges(x):
 def exchange_of_parts(x):
     local = partial(lax.all_to_all, axis_name="d", split_axis=1, concat_axis=0, tiled=True)
     return jax.shard_map(local, mesh=LINE, in_specs=P("d"), out_specs=P("d"))(x)
+
+
+@program(array(8, 8))
+def started_and_awaited(x):
+    def local(x):
+        started = [
+            parallel.all_gather_start(x, "d", tiled=True),
+            parallel.psum_start(x, "d"),
+            parallel.psum_scatter_start(x @ x.T @ x, "d", scatter_dimension=1, tiled=True),
+            parallel.all_to_all_start(x.T, "d", split_axis=0, concat_axis=0, tiled=True),
+            parallel.ppermute_start(x, "d", [(0, 1), (1, 2), (2, 3)]),
+        ]
+        control_dep(started[0].x, started[1].x)
+        return [s.done() for s in started]
+
+    return jax.shard_map(local, mesh=LINE, in_specs=P("d"), out_specs=P("d"), check_vma=False)(x)
 
 
 @program(np.int32(1), array(3), array(3))

@@ -35,7 +35,7 @@ def test_same_as_the_converter(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "version", ["0.9.0", "0.20.0", "1.0.0", "1.4.0", "1.8.0", "1.10.0", "1.15.0", "1.17.0"]
+    "version", ["0.9.0", "0.20.0", "1.0.0", "1.4.0", "1.8.0", "1.10.0", "1.13.7", "1.15.0"]
 )
 def test_versions_mean_the_same(version: str) -> None:
     for name in ("loop", "convolutions", "pooled"):
@@ -47,11 +47,11 @@ def test_versions_mean_the_same(version: str) -> None:
 
 def test_other_versions_are_refused_in_one_line() -> None:
     artifact = artifacts.artifact(artifacts.lower("loop"))
-    for version in (b"9.13.7", b"0.03.7"):
+    for version in (b"9.17.0", b"0.03.0"):
         with pytest.raises(
             arm.UnsupportedError, match=r"StableHLO_v[\d.]+ in bytecode version 6: versions"
         ) as error:
-            _core.Module.from_stablehlo(artifact.replace(b"1.13.7", version, 1))
+            _core.Module.from_stablehlo(artifact.replace(b"1.17.0", version, 1))
         assert "\n" not in str(error.value)
 
 

@@ -81,8 +81,15 @@ bool expand_once(Module& module, const PassContext& context) {
       if (!expander || !context.spend(i)) continue;
       Instruction* with = expander(i);
       if (!with) continue;
+      Instruction* awaited = i->has(kAsyncDone) ? i->operand(0) : nullptr;
       i->replace_all_uses_with(with);
       computation->erase(i);
+      // What now runs in one piece, where it ended, leaves the order that its beginning was bound to.
+      while (awaited != nullptr && awaited->users().empty() && awaited != computation->root()) {
+        Instruction* before = awaited->has(kAsyncStart) ? nullptr : awaited->operand(0);
+        computation->erase(awaited);
+        awaited = before;
+      }
       changed = true;
     }
   }

@@ -1,6 +1,7 @@
 // Asynchronous pairs and annotations that mean nothing on one device without a second queue, and custom calls
 // that are an op under another name.
 #include <algorithm>
+#include <unordered_set>
 
 #include "xla_core/hlo/async_operands.h"
 #include "xla_core/passes/expand.h"
@@ -57,10 +58,40 @@ Instruction* top_k(Instruction* i) {
   return Build(i).add(Op::topk, shape, {i->operand(0)}, std::move(attrs));
 }
 
+bool comes_after(const Instruction* later, const Instruction* earlier) {
+  std::vector<const Instruction*> work = {later};
+  std::unordered_set<const Instruction*> seen;
+  while (!work.empty()) {
+    const Instruction* i = work.back();
+    work.pop_back();
+    if (i == earlier) return true;
+    if (!seen.insert(i).second) continue;
+    work.insert(work.end(), i->operands().begin(), i->operands().end());
+    work.insert(work.end(), i->control_predecessors().begin(), i->control_predecessors().end());
+  }
+  return false;
+}
+
+// jax.experimental.control_deps: the first operand runs before the second.
+Instruction* control_dependency(Instruction* i) {
+  if (i->num_operands() != 2 || !i->shape().is_tuple() || !i->shape().tuple.empty()) return nullptr;
+  Instruction *before = i->operand(0), *after = i->operand(1);
+  if (comes_after(before, after))
+    throw user_error(*i, "operand 0 would have to run before operand 1, which it needs");
+  // What starts here runs in one piece where it ends.
+  if (!before->has(kAsyncStart) && !after->has(kAsyncStart)) {
+    after->add_control_predecessor(before);
+    i->parent()->reorder(i->parent()->post_order());
+  }
+  return Build(i).add(Op::tuple, i->shape(), {});
+}
+
 }  // namespace
 
 Instruction* expand_custom_call(Instruction* i) {
-  return i->attrs().text(Attr::custom_call_target) == "TopK" ? top_k(i) : annotated(i);
+  const std::string_view target = i->attrs().text(Attr::custom_call_target);
+  if (target == "TopK") return top_k(i);
+  return target == "control_dep" ? control_dependency(i) : annotated(i);
 }
 
 // Late: until here the barrier kept other passes from looking through it.

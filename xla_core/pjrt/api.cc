@@ -12,7 +12,7 @@ PJRT_Error* not_there(const char* name) {
 void initialize(PJRT_Plugin_Initialize_Args&) { use_ffi_handlers(); }
 
 // The programs that JAX sends are written in this version of StableHLO, whatever its own is.
-constexpr int64_t kStablehloVersion[] = {1, 13, 7};
+constexpr int64_t kStablehloVersion[] = {1, 17, 0};
 constexpr int64_t kStablehloMinimum[] = {0, 9, 0};
 
 PJRT_NamedValue list_attribute(std::string_view name, const int64_t (&values)[3]) {

@@ -1,5 +1,6 @@
 // The VHLO dialect's attributes and types; code numbers as in StableHLO's VhloBytecode.cpp.
 #include "xla_core/io/vhlo/attributes.h"
+#include "xla_core/io/vhlo/values.h"
 
 namespace armillary::vhlo {
 namespace {
@@ -25,6 +26,11 @@ enum AttributeCode : uint64_t {
   kBounds,
   kAccuracyMode,
   kAccuracy,
+  kSubAxis,
+  kAxisRef,
+  kReplicaGroupMeshAxes,
+  kMeshAxis,
+  kMesh,
 };
 
 // Element types by code number; kInvalid where the code is no element.
@@ -99,6 +105,7 @@ enum TypeCode : uint64_t {
   kQuantizedPerAxisType = 30,
   kNoneType = 33,
   kTf32Type = 34,
+  kFutureType = 42,
 };
 
 void decode_accuracy(ByteReader& in, Attributes& table, Attribute& out) {
@@ -109,6 +116,52 @@ void decode_accuracy(ByteReader& in, Attributes& table, Attribute& out) {
   const Attribute* mode = table.read_attribute(in);
   if (mode->kind != AttributeKind::kEnum) throw user_error("an accuracy whose mode is none");
   out.number = mode->number;
+}
+
+const Attribute& of_kind(const Attribute* a, AttributeKind kind, std::string_view what) {
+  if (a->kind != kind) throw user_error("{} is none", what);
+  return *a;
+}
+
+// The form of Shardy's own attributes, which these repeat.
+void decode_mesh_part(uint64_t code, ByteReader& in, Attributes& table, Attribute& out) {
+  auto list = [&](AttributeKind kind, std::string_view what) {
+    const Attribute& array = of_kind(table.read_attribute(in), AttributeKind::kArray, "a list");
+    for (const Attribute* item : array.items) of_kind(item, kind, what);
+    return array.items;
+  };
+  switch (code) {
+    case kSubAxis: {
+      out.kind = AttributeKind::kSubAxis;
+      const int64_t before = in.signed_varint();
+      out.numbers = {before, in.signed_varint()};
+      if (out.numbers[0] < 1 || out.numbers[1] < 1) throw user_error("a part of an axis has no size");
+      return;
+    }
+    case kAxisRef:
+      out.kind = AttributeKind::kAxisRef;
+      out.text = of_kind(table.read_attribute(in), AttributeKind::kString, "the name of an axis").text;
+      if (in.varint() != 0)
+        out.items = {&of_kind(table.read_attribute(in), AttributeKind::kSubAxis, "a part of an axis")};
+      return;
+    case kReplicaGroupMeshAxes:
+      out.kind = AttributeKind::kMeshGroups;
+      out.items = {table.read_attribute(in)};
+      for (const Attribute* axis : list(AttributeKind::kAxisRef, "an axis of a mesh"))
+        out.items.push_back(axis);
+      return;
+    case kMeshAxis:
+      out.kind = AttributeKind::kMeshAxis;
+      out.text = of_kind(table.read_attribute(in), AttributeKind::kString, "the name of an axis").text;
+      out.number = in.signed_varint();
+      if (out.number < 1) throw user_error("an axis of a mesh has the size {}", out.number);
+      return;
+    default:
+      out.kind = AttributeKind::kMesh;
+      out.items = list(AttributeKind::kMeshAxis, "an axis of a mesh");
+      if (const Attribute* devices = table.read_optional(in)) out.numbers = ints_of(*devices);
+      return;
+  }
 }
 
 }  // namespace
@@ -166,6 +219,12 @@ void decode_vhlo(ByteReader& in, Attributes& table, Attribute& out) {
       return;
     case kAccuracy:
       return decode_accuracy(in, table, out);
+    case kSubAxis:
+    case kAxisRef:
+    case kReplicaGroupMeshAxes:
+    case kMeshAxis:
+    case kMesh:
+      return decode_mesh_part(code, in, table, out);
     case kComparisonDirection:
     case kComparisonType:
     case kApiVersion:
@@ -215,6 +274,10 @@ void decode_vhlo(ByteReader& in, Attributes& table, Type& out) {
       return;
     case kTf32Type:
       out.kind = TypeKind::kTf32;
+      return;
+    case kFutureType:
+      out.kind = TypeKind::kFuture;
+      out.items = table.read_types(in);
       return;
     default:
       throw unsupported_error("the StableHLO type with code {}", code);

@@ -53,6 +53,7 @@ void Importer::run() {
   read_functions();
   if (functions_.count("main") == 0) throw user_error("the module has no function `main` to start from");
   module_.set_entry(function("main"));
+  module_.erase_unreachable_computations();  // those of regions that became attributes of their operation
 }
 
 void Importer::read_module() {

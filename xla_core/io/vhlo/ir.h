@@ -28,6 +28,7 @@ enum class TypeKind : uint8_t {
   kFunction,   // items: inputs, then results
   kQuantized,  // an element; shape is a scalar of its storage
   kTf32,       // only names an algorithm
+  kFuture,     // items: what an asynchronous operation will give
   kOther,
 };
 
@@ -86,6 +87,7 @@ enum class AttributeKind : uint8_t {
   kShardingPerValue,  // [items]
   kDimMapping,        // [numbers]
   kTensorMapping,     // [items]
+  kMeshGroups,        // [items: mesh or its name, axes]
   kShardingRule,      // [lists: sizes, reduction, replication, permutation, blocked; items: mappings; number:
                       // operands; other: is custom]
 };

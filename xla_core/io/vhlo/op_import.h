@@ -18,6 +18,7 @@ class OpImport {
   const Operation& op() const { return op_; }
   Operation& op() { return op_; }
   Importer& importer() { return importer_; }
+  const Meshes& meshes() const { return importer_.meshes(); }
   Computation& into() { return into_; }
 
   int num_operands() const { return static_cast<int>(op_.operands.size()); }

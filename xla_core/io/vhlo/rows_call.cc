@@ -119,6 +119,8 @@ void set_layouts(OpImport& at, Attrs& attrs, Shape& result) {
   if (of_operands.empty() && of_results.empty()) return;
   if (static_cast<int>(of_operands.size()) != at.num_operands())
     throw user_error("{} layouts for {} operands", of_operands.size(), at.num_operands());
+  for (const Value* value : at.op().operands)
+    if (value->type->kind == TypeKind::kFuture) return;  // which has none
   std::string text = "{";
   for (int i = 0; i < at.num_operands(); ++i)
     text += (i ? ", " : "") + to_string(with_layout(at.operand(i)->shape(), *of_operands[i]), true);

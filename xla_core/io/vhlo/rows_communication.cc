@@ -1,5 +1,6 @@
 // Operations in which devices meet, or the program meets the outside.
 #include "xla_core/io/vhlo/op_import.h"
+#include "xla_core/io/vhlo/shardings.h"
 
 namespace armillary::vhlo {
 namespace {
@@ -21,6 +22,27 @@ std::vector<Dims> groups_of(const Attribute& a) {
   return groups;
 }
 
+// As HLO writes them: mesh['a'=2,'b'=4], device_ids=(...) {'a','b':(2)2}.
+std::string mesh_groups_text(const Attribute& groups, const Meshes& meshes) {
+  const Attribute& mesh = mesh_of(*groups.items[0], meshes);
+  std::vector<std::string> axes, used;
+  for (const Attribute* axis : mesh.items) axes.push_back(fmt::format("'{}'={}", axis->text, axis->number));
+  for (size_t i = 1; i < groups.items.size(); ++i) {
+    const Attribute& axis = *groups.items[i];
+    used.push_back(fmt::format("'{}'", axis.text));
+    if (!axis.items.empty())
+      used.back() += fmt::format(":({}){}", axis.items[0]->numbers[0], axis.items[0]->numbers[1]);
+  }
+  std::string text = fmt::format("mesh[{}]", fmt::join(axes, ","));
+  if (!mesh.numbers.empty()) text += fmt::format(", device_ids=({})", fmt::join(mesh.numbers, ","));
+  return fmt::format("{} {{{}}}", text, fmt::join(used, ","));
+}
+
+std::string groups_text(const OpImport& at, const Attribute& groups) {
+  return groups.kind == AttributeKind::kMeshGroups ? mesh_groups_text(groups, at.meshes())
+                                                   : lists_text(groups_of(groups));
+}
+
 void set_channel(OpImport& at, Attrs& attrs) {
   const Attribute* channel = at.find("channel_id");
   if (channel != nullptr && integer_of(*channel) > 0) attrs.set(Attr::channel_id, integer_of(*channel));
@@ -28,7 +50,7 @@ void set_channel(OpImport& at, Attrs& attrs) {
 
 Attrs collective(OpImport& at) {
   Attrs attrs;
-  attrs.set(Attr::replica_groups, RawText{lists_text(groups_of(at.attribute("replica_groups"))), false});
+  attrs.set(Attr::replica_groups, RawText{groups_text(at, at.attribute("replica_groups")), false});
   set_channel(at, attrs);
   if (at.flag("use_global_device_ids")) attrs.set(Attr::use_global_device_ids, true);
   return attrs;
@@ -96,6 +118,51 @@ void collective_permute(OpImport& at) {
 
 void collective_broadcast(OpImport& at) {
   at.give_elements(at.emit(Op::collective_broadcast, at.tuple_shape(), at.operands(), collective(at)));
+}
+
+// Collectives whose beginning and end are ops of their own; the rest is a computation that starts.
+struct Halves {
+  Op whole, start, done;
+};
+constexpr Halves kHalves[] = {
+    {Op::all_reduce, Op::all_reduce_start, Op::all_reduce_done},
+    {Op::all_gather, Op::all_gather_start, Op::all_gather_done},
+    {Op::collective_permute, Op::collective_permute_start, Op::collective_permute_done},
+};
+
+// The region's only operation, when it takes just what the region takes.
+const Instruction* only_collective(const Computation& region) {
+  const Instruction* root = region.root();
+  const bool only = root->num_operands() == 1 && root->operand(0)->is(Op::parameter) && region.size() == 2;
+  return only && root->shape().is_array() ? root : nullptr;
+}
+
+void async_start(OpImport& at) {
+  Computation* started = at.importer().region(at.region(0));
+  const Instruction* root = only_collective(*started);
+  for (const Halves& halves : kHalves) {
+    if (root == nullptr || !root->is(halves.whole) || at.num_operands() != 1) continue;
+    const bool gives_operand = !root->is(Op::all_reduce);
+    Shape shape = gives_operand ? Shape::make_tuple({at.operand(0)->shape(), root->shape()}) : root->shape();
+    Attrs attrs = root->attrs();
+    if (root->is(Op::all_gather)) attrs.set(Attr::constrain_layout, true);  // as the converter has it
+    at.give(at.emit(halves.start, std::move(shape), at.operands(), std::move(attrs)));
+    return;  // the region's computation is called by nobody, and goes with the others of that kind
+  }
+  std::vector<Shape> operands;
+  for (const Instruction* i : at.operands()) operands.push_back(i->shape());
+  Attrs attrs;
+  attrs.set(Attr::calls, std::vector<Computation*>{started});
+  Shape shape = Shape::make_tuple({Shape::make_tuple(std::move(operands)), started->root()->shape()});
+  at.give(at.emit(Op::async_start, std::move(shape), at.operands(), std::move(attrs)));
+}
+
+void async_done(OpImport& at) {
+  Instruction* start = at.operand(0);
+  for (const Halves& halves : kHalves)
+    if (start->is(halves.start)) return at.give(at.emit(halves.done, at.shape(), {start}));
+  if (!start->is(Op::async_start)) throw unsupported_error("a future that does not come from an async_start");
+  at.give_elements(at.emit(Op::async_done, start->shape().tuple[1], {start}));
 }
 
 template <Op kOp>
@@ -197,6 +264,8 @@ std::vector<OpRow> communication_rows() {
        {"replica_groups", "channel_id", "use_global_device_ids"},
        all_reduce,
        Quantized::kMoved},
+      {"vhlo", "async_done_v1", {}, async_done},
+      {"vhlo", "async_start_v1", {}, async_start},
       {"vhlo",
        "all_to_all_v1",
        {"split_dimension", "concat_dimension", "split_count", "replica_groups", "channel_id"},

@@ -64,13 +64,11 @@ void manual_computation(OpImport& at) {
   attrs.set(Attr::to_apply, body);
   const Shape result = body->root()->shape();
   Instruction* called = at.emit(Op::call, result, local, std::move(attrs));
+  std::vector<Instruction*> values;
+  for (int i = 0; i < at.num_results(); ++i)
+    values.push_back(at.num_results() == 1 ? called : at.emit_element(called, i));
   at.frontend_attributes = before;
-  if (at.num_results() == 0) return;
-  std::vector<Instruction*> values = {called};
-  if (at.num_results() > 1) {
-    values.clear();
-    for (int i = 0; i < at.num_results(); ++i) values.push_back(at.emit_element(called, i));
-  }
+  if (values.empty()) return;
   note(at, "xla.sdy.out_shardings") = mlir_text(at.attribute("out_shardings"));
   note(at, "xla.sdy.manual_axes") = axes;
   Instruction* whole =

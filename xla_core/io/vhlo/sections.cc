@@ -18,7 +18,7 @@ struct Version {
 };
 constexpr Version kOldestArtifact{0, 9, 0}, kNewestArtifact{1, 20, 0};
 
-// "StableHLO_v1.13.7"
+// "StableHLO_v1.17.0"
 std::optional<Version> version_of(std::string_view producer) {
   constexpr std::string_view kPrefix = "StableHLO_v";
   if (!producer.starts_with(kPrefix)) return std::nullopt;

@@ -17,15 +17,6 @@ OpSharding of_type(OpSharding::Type type) {
   return sharding;
 }
 
-const Attribute& mesh_of(const Attribute& sharding, const Meshes& meshes) {
-  const Attribute& mesh = *sharding.items[0];
-  if (mesh.kind == AttributeKind::kMesh) return mesh;
-  const auto found = meshes.find(mesh.text);
-  if (found == meshes.end())
-    throw user_error("a sharding names the mesh @{}, which does not exist", mesh.text);
-  return *found->second;
-}
-
 // A whole axis of the mesh, or a part: the parts before it make up pre_size.
 struct Axis {
   std::string_view name;
@@ -131,6 +122,13 @@ void set_devices(const Attribute& mesh, const Dims& dims, const std::vector<int>
 
 }  // namespace
 
+const Attribute& mesh_of(const Attribute& mesh, const Meshes& meshes) {
+  if (mesh.kind == AttributeKind::kMesh) return mesh;
+  const auto found = meshes.find(mesh.text);
+  if (found == meshes.end()) throw user_error("there is no mesh @{}", mesh.text);
+  return *found->second;
+}
+
 OpSharding read_sharding(std::string_view text) {
   OpSharding sharding;
   if (!text.starts_with('{')) {  // the first byte of a message is the number of a field
@@ -144,7 +142,7 @@ OpSharding read_sharding(std::string_view text) {
 
 OpSharding hlo_sharding(const Attribute& sharding, const Meshes& meshes) {
   if (sharding.kind != AttributeKind::kSharding) throw user_error("sdy.sharding is no sharding");
-  const Attribute& mesh = mesh_of(sharding, meshes);
+  const Attribute& mesh = mesh_of(*sharding.items[0], meshes);
   if (mesh.items.empty()) {
     OpSharding whole = of_type(mesh.numbers.empty() ? OpSharding::REPLICATED : OpSharding::MAXIMAL);
     if (!mesh.numbers.empty()) {

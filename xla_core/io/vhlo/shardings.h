@@ -17,6 +17,9 @@ using Sharding = std::optional<proto::OpSharding>;
 // Meshes by name.
 using Meshes = std::unordered_map<std::string_view, const Attribute*>;
 
+// The mesh itself, or the one with its name.
+const Attribute& mesh_of(const Attribute& mesh, const Meshes& meshes);
+
 // An HloSharding's text, or the bytes of an OpSharding.
 proto::OpSharding read_sharding(std::string_view text);
 proto::OpSharding hlo_sharding(const Attribute& sharding, const Meshes& meshes);
