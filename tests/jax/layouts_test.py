@@ -153,6 +153,18 @@ def test_an_array_in_another_layout_is_an_error_or_copied() -> None:
     assert np.array_equal(turned, MATRIX)
 
 
+@pytest.mark.parametrize("values", [np.float32(3), MATRIX[0], MATRIX])
+def test_references_that_a_program_keeps_name_their_layout(values: np.ndarray) -> None:
+    ref = jax.new_ref(jnp.asarray(values))
+
+    def program(x: Any) -> Any:
+        ref[...] += x
+        return ref[...] * 2
+
+    assert np.array_equal(jax.jit(program)(np.float32(1)), (values + 1) * 2)
+    assert np.array_equal(jax.jit(program).lower(np.float32(1)).compile()(np.float32(1)), (values + 2) * 2)
+
+
 def test_tiles_are_refused() -> None:
     tiled = Format(Layout((0, 1), tiling=((8, 128),)), SingleDeviceSharding(our_devices()[0]))
     with pytest.raises(Exception, match="arrays lie untiled"):

@@ -55,7 +55,7 @@ std::optional<Layout> constraint_on(const Instruction* i) {
 void lay_out(Shape& shape, const Attribute* notes, const Instruction* value) {
   const Attribute* note = notes ? notes->find("mhlo.layout_mode") : nullptr;
   const std::string mode(note ? text_of(*note) : "default");
-  if (mode == "default" || !shape.is_array()) return lay_out_row_major(shape);
+  if (mode == "default" || !shape.is_array() || shape.rank() == 0) return lay_out_row_major(shape);
   shape.layout.reset();
   if (mode == "auto") {
     if (value != nullptr) shape.layout = constraint_on(value);
