@@ -130,3 +130,25 @@ def _buffer_callbacks(platforms: Platforms) -> None:
         return results
 
     mlir._lowerings[buffer_callback.buffer_callback_p] = dataclasses.replace(entry, rule=rule)
+
+
+@patch
+def _cached_programs(platforms: Platforms) -> None:
+    """JAX keeps programs that call Python out of its persistent cache; of ours it does not know that they do."""
+    from jax._src import compiler
+
+    original = compiler._cache_write
+
+    @functools.wraps(original)
+    def cache_write(
+        key: str, seconds: float, name: str, backend: Any, executable: Any, host_callbacks: Any
+    ) -> None:
+        if backend.platform in platforms and any(
+            f'custom_call_target="{target}"' in module.to_string()
+            for module in executable.hlo_modules()
+            for target in ("xla_ffi_python_cpu_callback", "xla_ffi_partitioned_python_cpu_callback")
+        ):
+            host_callbacks = [None]
+        original(key, seconds, name, backend, executable, host_callbacks)
+
+    compiler._cache_write = cache_write

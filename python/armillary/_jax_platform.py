@@ -89,6 +89,17 @@ def _dlpack(platforms: Platforms) -> None:
                 return _core.to_dlpack(np.asarray(buffer))
             return self._jaxlib.buffer_to_dlpack_managed_tensor(buffer, *args, **kwargs)
 
+        def dlpack_managed_tensor_to_buffer(
+            self, tensor: Any, device: Any, stream: Any, copy: bool | None, *args: Any
+        ) -> Any:
+            read = self._jaxlib.dlpack_managed_tensor_to_buffer
+            if not copy or device.platform not in platforms:
+                return read(tensor, device, stream, copy, *args)
+            import jax.numpy as jnp
+
+            # jaxlib's own copy wants a semantics of host memory that plugins are not offered.
+            return jnp.array(read(tensor, device, stream, None, *args), copy=True).block_until_ready()
+
         def __getattr__(self, name: str) -> Any:
             return getattr(self._jaxlib, name)
 

@@ -112,6 +112,16 @@ def test_dlpack_with_numpy() -> None:
     assert np.array_equal(np.asarray(jax.dlpack.from_dlpack(turned)), turned)
 
 
+@pytest.mark.parametrize("copy", [None, True, False])
+def test_what_dlpack_is_asked_to_copy_is_copied(copy: bool | None) -> None:
+    memory = np.zeros(32, np.float32)
+    begin = -(memory.ctypes.data // 4) % 16
+    source = memory[begin : begin + 6].reshape(2, 3)
+    taken = jnp.from_dlpack(source, copy=copy)
+    source[...] = 7
+    assert np.array_equal(np.asarray(taken), np.full((2, 3), 0 if copy else 7))
+
+
 def test_memory_kinds() -> None:
     device = our_devices()[0]
     pinned = jax.sharding.SingleDeviceSharding(device, memory_kind="pinned_host")
