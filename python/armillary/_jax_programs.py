@@ -89,18 +89,30 @@ def _exported_programs(platforms: Platforms) -> None:
 
 @patch
 def _custom_partitioning(platforms: Platforms) -> None:
-    """A function with a partitioning rule of its own is written out: our partitioner cuts what it consists of."""
+    """A function with a partitioning rule of its own goes with its call, for where the rule is not asked."""
     import dataclasses
 
-    from jax._src import core, custom_partitioning
+    from jax._src import custom_partitioning
     from jax._src.interpreters import mlir
+    from jax._src.lib.mlir import ir
 
     entry = mlir._lowerings[custom_partitioning.custom_partitioning_p]
 
     @functools.wraps(entry.rule)
     def rule(ctx: Any, *args: Any, call: Any, **params: Any) -> Any:
-        if any(platform in platforms for platform in ctx.module_context.platforms):
-            return mlir.lower_fun(core.jaxpr_as_fun(call), multiple_results=True)(ctx, *args)
-        return entry.rule(ctx, *args, call=call, **params)
+        results = entry.rule(ctx, *args, call=call, **params)
+        made = ir.Value(results[0]).owner if results else None
+        if (
+            any(platform in platforms for platform in ctx.module_context.platforms)
+            and isinstance(made, ir.OpView)
+            and made.name == "stablehlo.custom_call"
+        ):
+            function = mlir.lower_jaxpr_to_fun(
+                ctx.module_context, "custom_partitioning", call, [], num_const_args=0, in_avals=call.in_avals
+            )
+            made.attributes["called_computations"] = ir.ArrayAttr.get(
+                [ir.FlatSymbolRefAttr.get(function.name.value)]
+            )
+        return results
 
     mlir._lowerings[custom_partitioning.custom_partitioning_p] = dataclasses.replace(entry, rule=rule)

@@ -9,7 +9,6 @@ from jax._src.lax import parallel
 from jax.experimental import io_callback
 from jax.experimental.compute_on import compute_on
 from jax.experimental.control_deps import control_dep, schedule
-from jax.experimental.custom_partitioning import custom_partitioning
 from jax.sharding import Mesh, NamedSharding
 from jax.sharding import PartitionSpec as P
 
@@ -196,19 +195,6 @@ def test_ordered_callbacks_in_manual_regions(line: Mesh) -> None:
     jax.jit(jax.shard_map(f, mesh=line, in_specs=P("x"), out_specs=None))(jnp.arange(4.0))
     jax.effects_barrier()
     assert sorted(seen) == [0, 1, 2, 3]
-
-
-def test_functions_with_a_partitioning_of_their_own(square: Mesh, matrix: jax.Array) -> None:
-    """Their rules are for a partitioner that asks; the function means the same without."""
-
-    @custom_partitioning
-    def f(x: jax.Array) -> jax.Array:
-        return jnp.sin(x) * 2
-
-    f.def_partition(partition=None, infer_sharding_from_operands=None, sharding_rule="i j -> i j")
-    result = jax.jit(f)(matrix)
-    assert np.allclose(result, np.sin(np.arange(64).reshape(8, 8)) * 2, atol=1e-5)
-    assert result.sharding.is_equivalent_to(matrix.sharding, 2)
 
 
 def test_foreign_calls_work_on_the_batches_of_each_device(line: Mesh) -> None:

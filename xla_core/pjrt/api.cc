@@ -36,7 +36,8 @@ void attributes(PJRT_Plugin_Attributes_Args& args) {
 PJRT_Api make_table() {
   PJRT_Api api = {};
   api.struct_size = PJRT_Api_STRUCT_SIZE;
-  api.extension_start = layouts_extension(profiler_extension(ffi_extension(nullptr)));
+  api.extension_start =
+      layouts_extension(profiler_extension(custom_partitioner_extension(ffi_extension(nullptr))));
   api.pjrt_api_version.struct_size = PJRT_Api_Version_STRUCT_SIZE;
   api.pjrt_api_version.major_version = PJRT_API_MAJOR;
   api.pjrt_api_version.minor_version = PJRT_API_MINOR;

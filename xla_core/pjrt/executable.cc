@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "xla_core/pjrt/buffer.h"
+#include "xla_core/pjrt/custom_partitioning.h"
 #include "xla_core/pjrt/recompiles.h"
 #include "xla_core/pjrt/trace.h"
 
@@ -102,6 +103,8 @@ Signature signature_of(const Module& module) {
 
 // On the part of the pod that has the devices of the program.
 void Built::compile(std::unique_ptr<Module> module, const sim::Pod* pod) {
+  AskedRules rules(std::exchange(source.answers, {}), source.answers);
+  const RulesInForce in_force(rules);
   if (pod == nullptr) {
     executable = Executable::compile(std::move(module), {.entry_layouts = true});
     return;
@@ -152,7 +155,9 @@ namespace {
 std::shared_ptr<const Built> build(const PJRT_Program& program, const char* options, size_t options_size,
                                    const PJRT_TopologyDescription* machine) {
   Source source{std::string(text(program.format, program.format_size)),
-                std::string(text(program.code, program.code_size)), std::string(text(options, options_size))};
+                std::string(text(program.code, program.code_size)),
+                std::string(text(options, options_size)),
+                {}};
   const Options read = read_options(source.options);
   return std::make_shared<Built>(std::move(source), read, machine ? machine->pod.get() : nullptr);
 }

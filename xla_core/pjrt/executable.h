@@ -17,7 +17,11 @@ struct Source {
   std::string format;   // "mlir", "hlo" or "hlo_with_config"
   std::string code;     // as the caller gave it
   std::string options;  // a CompileOptionsProto
+  // What the user's own partitioning rules said, in order; empty until they are asked.
+  std::vector<std::string> answers = {};
 };
+std::string join_parts(const std::vector<std::string>& parts);
+std::vector<std::string> split_parts(std::string_view bytes);
 std::string to_bytes(const Source& source);
 Source source_from_bytes(std::string_view bytes);
 
@@ -35,7 +39,7 @@ class Built {
   // For the machine's processor, or for a simulated pod.
   Built(Source source, const Options& options, const sim::Pod* pod);
 
-  const Source source;
+  Source source;
   const Options options;
   std::string name, fingerprint;
   Signature signature;

@@ -8,6 +8,7 @@ namespace armillary::pjrt {
 
 PJRT_Extension_Base* ffi_extension(PJRT_Extension_Base* next);
 PJRT_Extension_Base* layouts_extension(PJRT_Extension_Base* next);
+PJRT_Extension_Base* custom_partitioner_extension(PJRT_Extension_Base* next);
 PJRT_Extension_Base* profiler_extension(PJRT_Extension_Base* next);
 // Under which number the host's trace knows a call with these extensions; 0: under none.
 int64_t traced_call(const PJRT_Extension_Base* extensions);

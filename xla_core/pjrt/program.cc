@@ -128,12 +128,24 @@ std::string take(std::string_view& in) {
 
 }  // namespace
 
+std::string join_parts(const std::vector<std::string>& parts) {
+  std::string out;
+  for (const std::string& part : parts) put(out, part);
+  return out;
+}
+
+std::vector<std::string> split_parts(std::string_view bytes) {
+  std::vector<std::string> parts;
+  while (!bytes.empty()) parts.push_back(take(bytes));
+  return parts;
+}
+
 std::string to_bytes(const Source& source) {
   std::string out(kMagic);
   put(out, source.format);
   put(out, source.code);
   put(out, source.options);
-  return out;
+  return out + join_parts(source.answers);
 }
 
 Source source_from_bytes(std::string_view bytes) {
@@ -144,6 +156,7 @@ Source source_from_bytes(std::string_view bytes) {
   source.format = take(bytes);
   source.code = take(bytes);
   source.options = take(bytes);
+  source.answers = split_parts(bytes);
   return source;
 }
 

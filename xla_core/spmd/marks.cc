@@ -67,6 +67,14 @@ void Marks::note_wholes(const Module& m) {
     }
 }
 
+int64_t next_channel(const Module& m) {
+  int64_t last = 0;
+  for (const Computation* c : m.reachable())
+    for (const Instruction* i : c->instructions())
+      last = std::max(last, i->attrs().integer(Attr::channel_id, 0));
+  return last + 1;
+}
+
 namespace {
 
 std::string groups_text(const std::vector<DeviceList>& groups, const Module& m) {
@@ -77,14 +85,6 @@ std::string groups_text(const std::vector<DeviceList>& groups, const Module& m) 
       texts.push_back(fmt::format("{{{}}}", fmt::join(g, ",")));
     }
   return fmt::format("{{{}}}", fmt::join(texts, ","));
-}
-
-int64_t next_channel(const Module& m) {
-  int64_t last = 0;
-  for (const Computation* c : m.reachable())
-    for (const Instruction* i : c->instructions())
-      last = std::max(last, i->attrs().integer(Attr::channel_id, 0));
-  return last + 1;
 }
 
 Attrs collective(const std::vector<DeviceList>& groups, const Module& m, int64_t& channel) {

@@ -69,6 +69,9 @@ bool lift_cuts(Module& m, Marks& marks);
 // Returns whether it changed anything.
 bool carry_tiles(Module& m, Marks& marks);
 
+// The first number that no collective has.
+int64_t next_channel(const Module& m);
+
 // Writes the marks out: an all-gather, a dynamic-slice at an offset that depends on partition-id.
 void lower_marks(Module& m, Marks& marks);
 

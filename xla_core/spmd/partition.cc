@@ -5,6 +5,7 @@
 #include "xla_core/base/error.h"
 #include "xla_core/passes/passes.h"
 #include "xla_core/spmd/boundaries.h"
+#include "xla_core/spmd/custom_calls.h"
 #include "xla_core/spmd/inspect.h"
 
 namespace armillary {
@@ -31,17 +32,16 @@ bool any(const Module& m, Predicate predicate) {
 
 class Partitioner {
  public:
-  Partitioner(Module& m, const PassContext& context) : m_(m), context_(context), marks_(m) {}
+  Partitioner(Module& m, const PassContext& context)
+      : m_(m), context_(context), marks_(m), custom_(m, marks_, context) {}
 
   void run() {
     cut_parameters();
-    Boundaries(m_, marks_).replace_all();
-    simplify_tuples(m_, context_);  // regions with several results
+    custom_.take_bodies();
+    replace_boundaries();
     cut_results_as_wished();
-    do {
-      sink_joins(m_, marks_);
-      dce(m_, context_);  // the unused would count as users
-    } while (lift_cuts(m_, marks_) | carry_tiles(m_, marks_));
+    do settle();
+    while (custom_.cut(false) || custom_.cut(true) || use_bodies());
     answer_inspections(m_, marks_);
     cut_results();
     marks_.note_wholes(m_);
@@ -50,6 +50,25 @@ class Partitioner {
   }
 
  private:
+  void replace_boundaries() {
+    Boundaries(m_, marks_).replace_all();
+    simplify_tuples(m_, context_);  // regions with several results
+  }
+
+  void settle() {
+    do {
+      sink_joins(m_, marks_);
+      dce(m_, context_);  // the unused would count as users
+    } while (lift_cuts(m_, marks_) | carry_tiles(m_, marks_));
+  }
+
+  // What is written out at last may be annotated as well.
+  bool use_bodies() {
+    if (!custom_.use_bodies()) return false;
+    replace_boundaries();
+    return true;
+  }
+
   std::vector<Annotation> said_of(const Instruction* i) const {
     const std::vector<int64_t> ranks = ranks_of(i->shape());
     if (!i->has(Attr::sharding)) return std::vector<Annotation>(ranks.size());
@@ -238,15 +257,16 @@ class Partitioner {
   Module& m_;
   const PassContext& context_;
   Marks marks_;
+  CustomCalls custom_;
 };
 
 }  // namespace
 
 bool partition(Module& m, const PassContext& context) {
-  if (m.num_partitions == 1 || !any(m, is_wish)) return false;
+  if (m.num_partitions == 1 || !any(m, is_wish)) return replace_by_bodies(m);
   const bool per_device =
       any(m, [](const Instruction* i) { return i->has(kCollective); }) && !any(m, is_manual);
-  if (per_device || !context.spend(m.entry()->root())) return false;
+  if (per_device || !context.spend(m.entry()->root())) return replace_by_bodies(m);
   Partitioner(m, context).run();
   dce(m, context);
   return true;
