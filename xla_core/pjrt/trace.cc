@@ -94,11 +94,11 @@ std::unique_ptr<RunTracer> RunTracer::begin(const PJRT_Client& client, std::shar
   run->built = std::move(built);
   run->number = ++runs;
   run->call = call;
+  run->begin_ns = clock_ns();
   session->add(run);
   auto tracer = std::make_unique<RunTracer>();
   tracer->session_ = std::move(session);
   tracer->run_ = std::move(run);
-  tracer->run_->begin_ns = clock_ns();
   return tracer;
 }
 
