@@ -8,7 +8,7 @@ What is assumed is in docs/simulator.md.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -72,7 +72,7 @@ class Overlap:
     peak_after: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Result:
     """What a simulation gives. Times are in seconds, of one device; every device takes as long."""
 
@@ -98,8 +98,14 @@ class Result:
     mfu_formula: str
     notes: list[str]
     timeline: list[Span]
-    values: Any = field(default=None, repr=False)
-    text: str = field(default="", repr=False)  # the scheduled HLO
+    values: Any = None
+    text: str = ""  # the scheduled HLO
+
+    def __repr__(self) -> str:
+        return (
+            f"<simulation of {self.name} on {self.topology}: {self.seconds * 1e3:.4g} ms, MFU {self.mfu:.1%},"
+            f" HBM {self.hbm_peak_bytes / 2**30:.3g} GiB>"
+        )
 
     @property
     def by_op(self) -> dict[str, float]:

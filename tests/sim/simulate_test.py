@@ -78,6 +78,13 @@ def test_shapes_are_enough_for_a_time() -> None:
     assert 0.8 < result.mfu <= 1
 
 
+def test_a_result_shows_itself_in_a_line() -> None:
+    result = arm.simulate(matmul, *shapes((256, 256), (256, 256)), topology="v5e:1x1")
+    shown = repr(result)
+    assert shown.startswith("<simulation of jit_matmul on v5e:1x1: 0.0")
+    assert "MFU" in shown and len(shown) < 120
+
+
 def test_time_grows_with_size() -> None:
     times = [seconds(n) for n in (256, 512, 1000, 1024, 2048, 4096)]
     assert times == sorted(times)
