@@ -106,3 +106,15 @@ def test_recompilations_are_explained(capfd: pytest.CaptureFixture[str]) -> None
     finally:
         armillary.set_flags("explain_recompiles=false")
     assert "argument 0 (x) is f32[4], and was f32[3]" in capfd.readouterr().err
+
+
+def test_a_program_is_dumped_where_it_says(tmp_path: Path) -> None:
+    lowered = jax.jit(lambda x: x * 5 - 2).lower(jnp.ones(3))
+    folder = tmp_path / "with a space"
+    compiled = lowered.compile(compiler_options={"xla_dump_to": str(folder), "xla_dump_hlo_as_dot": True})
+    assert np.array_equal(compiled(jnp.ones(3)), np.full(3, 3))
+    assert {path.suffix for path in folder.iterdir()} == {".dot"}
+    lowered.compile(compiler_options={"xla_dump_to": str(tmp_path / "text")})
+    assert {path.suffix for path in (tmp_path / "text").iterdir()} == {".txt"}
+    with pytest.raises(jax.errors.JaxRuntimeError, match="not a valid|must be|is `maybe`"):
+        lowered.compile(compiler_options={"xla_dump_hlo_as_dot": "maybe"})

@@ -1,5 +1,6 @@
 #include "xla_core/base/dump.h"
 
+#include <algorithm>
 #include <atomic>
 #include <filesystem>
 #include <fstream>
@@ -93,8 +94,10 @@ std::string Dumper::path(std::string_view file) const {
 }
 
 void Dumper::write_formats(const std::string& stem, const Content& content) const {
+  const bool any = std::ranges::any_of(kFormats, [&](const auto& row) { return flags_.*row.wanted; });
   for (const auto& row : kFormats)
-    if (flags_.*row.wanted) write_file(path(stem + std::string(row.extension)), content(row.format));
+    if (any ? flags_.*row.wanted : row.format == DumpFormat::kText)
+      write_file(path(stem + std::string(row.extension)), content(row.format));
 }
 
 }  // namespace armillary

@@ -33,7 +33,7 @@ std::string content(DumpFormat format) { return format == DumpFormat::kText ? "t
 
 TEST_F(Dump, files_carry_the_names_that_xla_gives_them) {
   flags_.dump_pass_regex = "cse";
-  flags_.dump_dot = true;
+  flags_.dump_dot = flags_.dump_text = true;
   Dumper dumper(1, "jit_f", flags_);
   dumper.dump("before_optimizations", content);
   dumper.dump_pass("simplification", "dce", "cse", content);

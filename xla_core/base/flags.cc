@@ -153,27 +153,38 @@ const XlaFlags& xla_flags() {
   return flags;
 }
 
+bool override_xla_flag(XlaFlags& flags, std::string_view name, std::string_view value) {
+  if (name == "xla_dump_to")
+    flags.dump_to = value;
+  else if (name == "xla_dump_hlo_as_text")
+    assign(flags.dump_text, name, value);
+  else if (name == "xla_dump_hlo_as_dot")
+    assign(flags.dump_dot, name, value);
+  else if (name == "xla_dump_hlo_as_proto")
+    assign(flags.dump_proto, name, value);
+  else if (name == "xla_dump_hlo_as_html")
+    assign(flags.dump_html, name, value);
+  else if (name == "xla_dump_hlo_pass_re")
+    flags.dump_pass_regex = value;
+  else if (name == "xla_dump_hlo_module_re")
+    flags.dump_module_regex = value;
+  else if (name == "xla_force_host_platform_device_count")
+    assign(flags.host_device_count, name, value, at_least(1));
+  else if (name == "xla_disable_hlo_passes")
+    for (std::string_view pass : split(value, ",")) flags.disabled_passes.emplace_back(pass);
+  else
+    return false;
+  return true;
+}
+
 XlaFlags parse_xla_flags(std::string_view text) {
   XlaFlags flags;
   for (std::string_view item : split(text, " \t\n")) {
     item = without_dashes(item);
     const size_t equals = item.find('=');
-    const std::string_view name = item.substr(0, equals);
-    const std::string_view value = equals == std::string_view::npos ? "true" : item.substr(equals + 1);
-    if (name == "xla_dump_to") flags.dump_to = value;
-    if (name == "xla_dump_hlo_as_text") assign(flags.dump_text, name, value);
-    if (name == "xla_dump_hlo_as_dot") assign(flags.dump_dot, name, value);
-    if (name == "xla_dump_hlo_as_proto") assign(flags.dump_proto, name, value);
-    if (name == "xla_dump_hlo_as_html") assign(flags.dump_html, name, value);
-    if (name == "xla_dump_hlo_pass_re") flags.dump_pass_regex = value;
-    if (name == "xla_dump_hlo_module_re") flags.dump_module_regex = value;
-    if (name == "xla_force_host_platform_device_count")
-      assign(flags.host_device_count, name, value, at_least(1));
-    if (name == "xla_disable_hlo_passes")
-      for (std::string_view pass : split(value, ",")) flags.disabled_passes.emplace_back(pass);
+    override_xla_flag(flags, item.substr(0, equals),
+                      equals == std::string_view::npos ? "true" : item.substr(equals + 1));
   }
-  if (!flags.dump_to.empty() && !flags.dump_dot && !flags.dump_proto && !flags.dump_html)
-    flags.dump_text = true;
   return flags;
 }
 

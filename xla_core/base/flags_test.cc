@@ -83,8 +83,11 @@ TEST(XlaFlags, the_known_ones_are_read_and_others_ignored) {
   EXPECT_EQ(f.dump_pass_regex, "fus.*");
   EXPECT_EQ(f.disabled_passes, (std::vector<std::string>{"cse", "dce"}));
   EXPECT_EQ(f.host_device_count, 8);
-  EXPECT_TRUE(parse_xla_flags("--xla_dump_to=x").dump_text);
-  EXPECT_FALSE(parse_xla_flags("").dump_text);
+  XlaFlags changed = f;
+  EXPECT_TRUE(override_xla_flag(changed, "xla_dump_to", "a path"));
+  EXPECT_FALSE(override_xla_flag(changed, "xla_something_else", "3"));
+  EXPECT_EQ(changed.dump_to, "a path");
+  EXPECT_TRUE(changed.dump_dot);
 }
 
 TEST(Text, edit_distance_counts_swaps_as_one) {

@@ -39,11 +39,15 @@ void print_statistics(const std::vector<PassRecord>& records) {
                  r.seconds * 1e3, r.rewrites, r.instructions_before, r.instructions_after);
 }
 
+const XlaFlags& xla_flags_of(const CompileOptions& options) {
+  return options.xla_flags ? *options.xla_flags : xla_flags();
+}
+
 PassContext make_context(const CompileOptions& options, Dumper& dumper) {
   PassContext context;
   context.options = options.passes;
   context.verify_each = flags().verify_each;
-  context.disabled = xla_flags().disabled_passes;
+  context.disabled = xla_flags_of(options).disabled_passes;
   context.fuel.limit = flags().pass_fuel;
   if (dumper.enabled())
     context.dump = [&dumper](const Module& m, std::string_view pipeline, std::string_view after,
@@ -145,7 +149,7 @@ Compiled compile(std::unique_ptr<Module> module, const CompileOptions& options) 
   verify(m);
   std::unique_ptr<Module> of_values;
   if (!target.values_from.empty() && options.values) of_values = m.clone();
-  Dumper dumper(next_module_number(), m.name());
+  Dumper dumper(next_module_number(), m.name(), xla_flags_of(options));
   dumper.dump("before_optimizations", [&](DumpFormat f) { return content(m, f); });
   if (m.num_partitions == 1) drop_shardings(m);
   PassContext context = make_context(options, dumper);

@@ -14,6 +14,8 @@
 
 namespace armillary {
 
+struct XlaFlags;
+
 struct CompileOptions {
   std::string target = "cpu";
   std::shared_ptr<const Machine> machine;  // for targets that need to know it (backends/tpu/machine.h)
@@ -22,6 +24,7 @@ struct CompileOptions {
   bool values = true;  // of a simulated target: also compile what computes the values
   // Arguments and results lie in memory as the module's entry layout says; else they are row-major.
   bool entry_layouts = false;
+  std::shared_ptr<const XlaFlags> xla_flags = nullptr;  // for this program; else those of the environment
   PassOptions passes;
   bool optimise =
       true;  // false: only what the back end needs (expanders, layouts, buffers); for bisecting and tests

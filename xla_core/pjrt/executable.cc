@@ -106,7 +106,8 @@ void Built::compile(std::unique_ptr<Module> module, const sim::Pod* pod) {
   AskedRules rules(std::exchange(source.answers, {}), source.answers);
   const RulesInForce in_force(rules);
   if (pod == nullptr) {
-    executable = Executable::compile(std::move(module), {.entry_layouts = true});
+    executable =
+        Executable::compile(std::move(module), {.entry_layouts = true, .xla_flags = options.xla_flags});
     return;
   }
   std::vector<int> devices(options.devices.begin(), options.devices.end());

@@ -6,7 +6,20 @@
 namespace armillary::pjrt {
 namespace {
 
-// XLA's own switches mean nothing to us, and anything else is a mistake.
+std::string text_of(const proto::OptionOverrideProto& value) {
+  switch (value.value_case()) {
+    case proto::OptionOverrideProto::kStringField:
+      return value.string_field();
+    case proto::OptionOverrideProto::kBoolField:
+      return value.bool_field() ? "true" : "false";
+    case proto::OptionOverrideProto::kIntField:
+      return std::to_string(value.int_field());
+    default:
+      return std::to_string(value.double_field());
+  }
+}
+
+// Anything but XLA's own switches is a mistake. Most of them mean nothing to us.
 void check_override(const std::string& name, const proto::OptionOverrideProto& value) {
   if (!name.starts_with("xla_")) throw user_error("No such compile option: '{}'", name);
   static const std::string_view kTruth[] = {"true", "false", "True", "False", "1", "0"};
@@ -37,7 +50,11 @@ Options read_options(std::string_view bytes) {
   if (bytes.size() > INT32_MAX || !p.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
     throw user_error("{} bytes that are no CompileOptionsProto", bytes.size());
   Options options;
-  for (const auto& [name, value] : p.env_option_overrides()) check_override(name, value);
+  XlaFlags flags = xla_flags();
+  for (const auto& [name, value] : p.env_option_overrides()) {
+    check_override(name, value);
+    if (override_xla_flag(flags, name, text_of(value))) options.xla_flags = std::make_shared<XlaFlags>(flags);
+  }
   const auto& build = p.executable_build_options();
   options.replicas = std::max<int64_t>(1, build.num_replicas());
   options.partitions = std::max<int64_t>(1, build.num_partitions());

@@ -2,9 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "xla_core/base/flags.h"
 
 namespace armillary::pjrt {
 
@@ -15,6 +18,8 @@ struct Options {
   // One for all, or one each; may the compiler choose this sharding?
   std::vector<bool> choose_parameter_shardings, choose_result_shardings;
   bool tupled_parameters = false;
+  // Those of the environment, and what the program overrides: where it is dumped, which passes are left out.
+  std::shared_ptr<const XlaFlags> xla_flags;  // nullptr: nothing
   int64_t num_devices() const { return replicas * partitions; }
 };
 

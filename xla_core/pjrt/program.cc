@@ -1,8 +1,6 @@
 // Programs in and out: from what the caller sends to a module, and from a module to what the caller reads.
 #include <algorithm>
 
-#include <algorithm>
-
 #include "xla_core/client/host_hooks.h"
 #include "xla_core/io/device_proto.h"
 #include "xla_core/io/hlo.pb.h"
