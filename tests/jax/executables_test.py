@@ -116,5 +116,5 @@ def test_a_program_is_dumped_where_it_says(tmp_path: Path) -> None:
     assert {path.suffix for path in folder.iterdir()} == {".dot"}
     lowered.compile(compiler_options={"xla_dump_to": str(tmp_path / "text")})
     assert {path.suffix for path in (tmp_path / "text").iterdir()} == {".txt"}
-    with pytest.raises(jax.errors.JaxRuntimeError, match="not a valid|must be|is `maybe`"):
+    with pytest.raises(jax.errors.JaxRuntimeError, match="xla_dump_hlo_as_dot"):
         lowered.compile(compiler_options={"xla_dump_hlo_as_dot": "maybe"})
