@@ -332,3 +332,26 @@ f{n} {{
         arm.compile(
             f"HloModule m\n\n{first}{levels}\nENTRY e {{\n  x = f32[] parameter(0)\n  ROOT r = f32[] call(x), to_apply=f39\n}}\n"
         )
+
+
+@pytest.mark.parametrize("count", [0, 1, 7])
+def test_index_vectors_may_be_empty(count: int) -> None:
+    gather = f"""ENTRY e {{
+        x = f32[] parameter(0)
+        i = s32[{count},0] parameter(1)
+        ROOT r = f32[{count}] gather(x, i), offset_dims={{}}, collapsed_slice_dims={{}}, start_index_map={{}},
+          index_vector_dim=1, slice_sizes={{}} }}"""
+    scatter = f"""add {{ a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }}
+      ENTRY e {{
+        x = f32[2] parameter(0)
+        i = s32[{count},0] parameter(1)
+        u = f32[{count},2] parameter(2)
+        ROOT r = f32[2] scatter(x, i, u), update_window_dims={{1}}, inserted_window_dims={{}},
+          scatter_dims_to_operand_dims={{}}, index_vector_dim=1, to_apply=add }}"""
+    nowhere = np.zeros((count, 0), np.int32)
+    updates = np.arange(2 * count, dtype=np.float32).reshape(count, 2)
+    for target in ("cpu", "interp"):
+        taken = arm.compile(gather, target=target)(np.float32(3), nowhere)
+        np.testing.assert_array_equal(taken, np.full(count, 3, np.float32))
+        added = arm.compile(scatter, target=target)(np.ones(2, np.float32), nowhere, updates)
+        np.testing.assert_array_equal(added, 1 + updates.sum(0))

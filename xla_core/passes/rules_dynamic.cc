@@ -35,6 +35,14 @@ Instruction* static_slice(M m) {
 
 Instruction* first_operand(M m) { return m.root()->operand(0); }
 
+// An index vector may be empty: then the number of elements says nothing of how many there are.
+bool has_one_index_vector(const Instruction* indices, const Attrs& a) {
+  const Dims& dims = indices->dims();
+  for (size_t d = 0; d < dims.size(); ++d)
+    if (static_cast<int64_t>(d) != a.integer(Attr::index_vector_dim) && dims[d] != 1) return false;
+  return true;
+}
+
 // ---- gather of one index vector is a dynamic-slice
 
 bool gathers_one(C m) {
@@ -43,7 +51,7 @@ bool gathers_one(C m) {
   if (!a.ints(Attr::operand_batching_dims).empty() || is_empty(m.root()) ||
       std::count(sizes.begin(), sizes.end(), 0) != 0)
     return false;
-  return m['y']->shape().num_elements() == static_cast<int64_t>(a.ints(Attr::start_index_map).size());
+  return has_one_index_vector(m['y'], a);
 }
 Instruction* gather_as_slice(M m) {
   const Attrs& a = m.root()->attrs();
@@ -76,9 +84,7 @@ bool scatters_one(C m) {
   const Attrs& a = m.root()->attrs();
   if (m['x']->dtype() != m['z']->dtype() || is_empty(m['z']) || scatter_combiner(m.root()) == Op::parameter)
     return false;
-  bool one_window = m['y']->shape().num_elements() ==
-                    static_cast<int64_t>(a.ints(Attr::scatter_dims_to_operand_dims).size());
-  return one_window && a.ints(Attr::input_batching_dims).empty();
+  return has_one_index_vector(m['y'], a) && a.ints(Attr::input_batching_dims).empty();
 }
 
 struct OneWindow {
