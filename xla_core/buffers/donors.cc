@@ -15,36 +15,37 @@ void collect_leaves(const Shape& shape, Dims& index, std::vector<Dims>& leaves) 
   }
 }
 
-bool is_aliased(const Module& m, const BufferDonor& donor) {
-  return std::any_of(m.aliases.begin(), m.aliases.end(), [&](const InputOutputAlias& a) {
-    return a.parameter == donor.parameter && a.parameter_index == donor.parameter_index;
-  });
-}
-
-bool is_taken(const Module& m, const Dims& result) {
-  return std::any_of(m.aliases.begin(), m.aliases.end(),
-                     [&](const InputOutputAlias& a) { return a.output_index == result; });
-}
-
 }  // namespace
 
-bool match_donors(Module& m) {
-  bool changed = false;
+std::vector<InputOutputAlias> takers_of_donors(const Module& m, FitsDonor fits) {
+  std::vector<InputOutputAlias> all = m.aliases;
   const Shape& result = m.entry()->root()->shape();
   std::vector<Dims> leaves;
   Dims index;
   collect_leaves(result, index, leaves);
-  for (const BufferDonor& donor : m.donors) {
-    if (is_aliased(m, donor)) continue;
-    const Shape& given = m.entry()->parameter(donor.parameter)->shape().at(donor.parameter_index);
-    const auto taker = std::find_if(leaves.begin(), leaves.end(), [&](const Dims& leaf) {
-      return result.at(leaf).compatible(given) && !is_taken(m, leaf);
+  auto is_aliased = [&](const BufferDonor& donor) {
+    return std::ranges::any_of(all, [&](const InputOutputAlias& a) {
+      return a.parameter == donor.parameter && a.parameter_index == donor.parameter_index;
     });
-    if (taker == leaves.end()) continue;
-    m.aliases.push_back({*taker, donor.parameter, donor.parameter_index, false});
-    changed = true;
+  };
+  auto is_taken = [&](const Dims& leaf) {
+    return std::ranges::any_of(all, [&](const InputOutputAlias& a) { return a.output_index == leaf; });
+  };
+  for (const BufferDonor& donor : m.donors) {
+    if (is_aliased(donor)) continue;
+    const Shape& given = m.entry()->parameter(donor.parameter)->shape().at(donor.parameter_index);
+    const auto taker = std::ranges::find_if(
+        leaves, [&](const Dims& leaf) { return fits(given, result.at(leaf)) && !is_taken(leaf); });
+    if (taker != leaves.end()) all.push_back({*taker, donor.parameter, donor.parameter_index, false});
   }
-  return changed;
+  return {all.begin() + static_cast<std::ptrdiff_t>(m.aliases.size()), all.end()};
+}
+
+bool match_donors(Module& m) {
+  const std::vector<InputOutputAlias> takers =
+      takers_of_donors(m, [](const Shape& given, const Shape& taker) { return taker.compatible(given); });
+  m.aliases.insert(m.aliases.end(), takers.begin(), takers.end());
+  return !takers.empty();
 }
 
 }  // namespace armillary

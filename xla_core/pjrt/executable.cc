@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "xla_core/buffers/donors.h"
 #include "xla_core/pjrt/buffer.h"
 #include "xla_core/pjrt/custom_partitioning.h"
 #include "xla_core/pjrt/recompiles.h"
@@ -80,6 +81,19 @@ bool runs_quickly(const Module& module, const Cost& cost) {
          kLimitNs;
 }
 
+// Of a compiled program: an array that no result is as large as is not given away, though it was offered.
+std::vector<bool> donated_by(const Module& module) {
+  const ProgramShape shape = module.entry()->program_shape();
+  std::vector<bool> out;
+  for (const Shape& parameter : shape.parameters) out.resize(out.size() + leaves_of(parameter).size());
+  const auto takers = takers_of_donors(
+      module, [](const Shape& given, const Shape& taker) { return taker.byte_size() == given.byte_size(); });
+  for (const auto& aliases : {module.aliases, takers})
+    for (const InputOutputAlias& a : aliases)
+      out[leaf_number(shape.parameters, a.parameter, a.parameter_index)] = true;
+  return out;
+}
+
 }  // namespace
 
 Signature signature_of(const Module& module) {
@@ -89,15 +103,10 @@ Signature signature_of(const Module& module) {
   for (const Shape& parameter : laid_out.parameters)
     for (const Shape* leaf : leaves_of(parameter)) out.arguments.push_back(with_layout(*leaf));
   for (const Shape* leaf : leaves_of(laid_out.result)) out.results.push_back(with_layout(*leaf));
-  for (const Instruction* p : module.entry()->parameters()) {
+  for (const Instruction* p : module.entry()->parameters())
     out.parameter_shardings.push_back(sharding_of(*p));
-    out.donated.resize(out.donated.size() + leaves_of(p->shape()).size());
-  }
   out.result_sharding = module.result_sharding;
-  for (const InputOutputAlias& a : module.aliases)
-    out.donated[leaf_number(shape.parameters, a.parameter, a.parameter_index)] = true;
-  for (const BufferDonor& d : module.donors)
-    out.donated[leaf_number(shape.parameters, d.parameter, d.parameter_index)] = true;
+  out.donated = donated_by(module);
   return out;
 }
 
