@@ -105,6 +105,7 @@ std::vector<OverlapReport> optimise(Module& m, const Target& target, const Compi
   stage(Stage::kExpanded, "expand", "expand");
   stage(Stage::kPartitioned, "spmd-partition", "partition");
   if (options.optimise) stage(Stage::kPartitioned, kSimplify, "simplification");
+  if (options.optimise) stage(Stage::kPartitioned, "combine-all-reduces", "collectives");
   stage(Stage::kLaidOut, "layout,entry-layouts", "layout");
   if (options.optimise) stage(Stage::kLaidOut, kSimplify, "post-layout");
   if (options.optimise && !target.before_fusion.empty())

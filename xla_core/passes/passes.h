@@ -5,6 +5,7 @@
 
 namespace armillary {
 
+bool combine_all_reduces(Module& module, const PassContext& context);
 bool dce(Module& module, const PassContext& context);
 bool cse(Module& module, const PassContext& context);
 bool inline_calls(Module& module, const PassContext& context);
