@@ -6,168 +6,25 @@
 #include <array>
 #include <numeric>
 
-#include "xla_core/interp/interpreter.h"
+#include "xla_core/spmd/row_ties.h"
 
 namespace armillary {
+
+std::optional<Sharding> cut_further(const Sharding& s, int64_t dimension, const Sharding& other,
+                                    int64_t from) {
+  Sharding out = s;
+  out.tiles[dimension] = other.tiles[from];
+  std::vector<int64_t> holders(out.tile_count(), 0);
+  for (size_t device = 0; device < s.tile_of.size(); ++device) {
+    Dims at = s.coordinates(static_cast<int64_t>(device));
+    at[dimension] = other.coordinates(static_cast<int64_t>(device))[from];
+    ++holders[out.tile_of[device] = out.tile_at(at)];
+  }
+  const bool even = std::all_of(holders.begin(), holders.end(), [&](int64_t n) { return n == holders[0]; });
+  return even ? std::optional(out) : std::nullopt;
+}
+
 namespace {
-
-constexpr int64_t kWhole = -1;
-
-// The result's dimensions that may be cut, and for each operand's dimension the one it is cut with, or
-// kWhole. Dimensions that are summed over are numbered behind those of the result.
-struct Ties {
-  std::vector<bool> free;
-  std::vector<Dims> along;
-  int64_t sums = 0;
-  Op combine = Op::add;
-
-  int64_t rank() const { return static_cast<int64_t>(free.size()); }
-  bool in_result(int64_t dimension) const { return dimension != kWhole && dimension < rank(); }
-};
-
-// Runs an index recipe and notes at which of the result's indices operands are read, and whether an index is
-// used in any other way.
-class Reads : public TapeBuilder {
- public:
-  Reads(Tape& tape, const Instruction& i) : TapeBuilder(tape), i_(i) {
-    for (size_t d = 0; d < i.dims().size(); ++d)
-      index_.push_back(
-          {push({Prim::kIndex, DType::kS64, 0, -1, -1, -1, static_cast<int64_t>(d)}), -1, DType::kS64});
-    ties_.free.assign(i.dims().size(), true);
-    for (const Instruction* o : i.operands()) ties_.along.emplace_back(o->dims().size(), kWhole);
-    seen_.resize(i.num_operands());
-  }
-
-  Val load(int operand, DType dtype, std::span<const int64_t>, std::span<const Val> index) override {
-    Dims along;
-    for (size_t d = 0; d < index.size(); ++d)
-      along.push_back(dimension(index[d], i_.operand(operand)->dims()[d]));
-    if (seen_[operand] && along != ties_.along[operand]) consistent_ = false;
-    seen_[operand] = true;
-    ties_.along[operand] = std::move(along);
-    return TapeBuilder::load(operand, dtype, {}, {});
-  }
-
-  std::optional<Ties> run() {
-    const Instruction::ContextStorage storage = i_.context_storage();
-    i_.def().element(*this, index_, storage.context(i_.attrs(), nullptr), i_.shape());
-    if (!consistent_) return {};
-    for (const TapeNode& n : tape_.nodes)
-      for (int32_t use : {n.a, n.b, n.c})
-        if (use >= 0 && use < static_cast<int32_t>(index_.size())) ties_.free[use] = false;
-    return ties_;
-  }
-
- private:
-  int64_t dimension(Val index, int64_t size) {
-    if (index.re >= static_cast<int32_t>(index_.size())) return kWhole;
-    if (i_.dims()[index.re] == size) return index.re;
-    ties_.free[index.re] = false;  // a part of the operand's dimension
-    return kWhole;
-  }
-
-  const Instruction& i_;
-  std::vector<Val> index_;
-  std::vector<bool> seen_;
-  bool consistent_ = true;
-  Ties ties_;
-};
-
-Dims counting(size_t n) {
-  Dims out;
-  for (size_t d = 0; d < n; ++d) out.push_back(static_cast<int64_t>(d));
-  return out;
-}
-
-std::optional<Ties> of_elementwise(const Instruction& i) {
-  Ties ties{std::vector<bool>(i.dims().size(), true), {}};
-  for (const Instruction* o : i.operands()) {
-    if (o->dims() != i.dims() && !o->dims().empty()) return {};
-    ties.along.push_back(counting(o->dims().size()));
-  }
-  return ties;
-}
-
-// What a reduction folds with, if it may fold parts first, each with the initial value.
-std::optional<Op> folds_parts_with(const Instruction& i) {
-  const Computation& body = *i.attrs().callee(Attr::to_apply);
-  const Instruction& root = *body.root();
-  const bool is_single = root.def().identity && root.operand(0)->is(Op::parameter) &&
-                         root.operand(1)->is(Op::parameter) && root.operand(0) != root.operand(1);
-  if (!is_single || !i.operand(1)->is(Op::constant)) return {};
-  const Literal& initial = i.operand(1)->literal();
-  const std::vector<Literal> twice = {initial, initial};
-  return evaluate(body, twice) == initial ? std::optional(root.op()) : std::nullopt;
-}
-
-// One array.
-std::optional<Ties> of_reduce(const Instruction& i) {
-  if (!i.shape().is_array() || i.num_operands() != 2) return {};
-  const Dims& gone = i.attrs().ints(Attr::dimensions);
-  const std::optional<Op> combine = folds_parts_with(i);
-  Ties ties{std::vector<bool>(i.dims().size(), true), {{}, {}}};
-  if (combine) ties.combine = *combine;
-  int64_t kept = 0;
-  for (int64_t d = 0; d < i.operand(0)->shape().rank(); ++d) {
-    const bool is_kept = std::find(gone.begin(), gone.end(), d) == gone.end();
-    ties.along[0].push_back(is_kept ? kept++ : combine ? ties.rank() + ties.sums++ : kWhole);
-  }
-  return ties;
-}
-
-// The result's dimensions: batches, then free ones of lhs, then of rhs.
-std::optional<Ties> of_dot(const Instruction& i) {
-  Ties ties{std::vector<bool>(i.dims().size(), true), {}};
-  const Attrs& a = i.attrs();
-  const bool sums = i.dtype() != DType::kPred;
-  auto next = static_cast<int64_t>(a.ints(Attr::lhs_batch_dims).size());
-  for (int side : {0, 1}) {
-    const Dims& batch = a.ints(side == 0 ? Attr::lhs_batch_dims : Attr::rhs_batch_dims);
-    const Dims& contracting = a.ints(side == 0 ? Attr::lhs_contracting_dims : Attr::rhs_contracting_dims);
-    Dims along(i.operand(side)->dims().size(), kWhole);
-    for (size_t k = 0; k < batch.size(); ++k) along[batch[k]] = static_cast<int64_t>(k);
-    for (int64_t d = 0; d < static_cast<int64_t>(along.size()); ++d)
-      if (along[d] == kWhole && std::find(contracting.begin(), contracting.end(), d) == contracting.end())
-        along[d] = next++;
-    for (size_t k = 0; sums && k < contracting.size(); ++k)
-      along[contracting[k]] = ties.rank() + static_cast<int64_t>(k);
-    ties.sums = sums ? static_cast<int64_t>(contracting.size()) : 0;
-    ties.along.push_back(std::move(along));
-  }
-  return ties;
-}
-
-// Windows see space whole, and groups of features their features.
-std::optional<Ties> of_convolution(const Instruction& i) {
-  const Attrs& a = i.attrs();
-  const ConvDims& at = a.conv_dims();
-  const bool grouped =
-      a.integer(Attr::feature_group_count, 1) != 1 || a.integer(Attr::batch_group_count, 1) != 1;
-  Ties ties{std::vector<bool>(i.dims().size(), false), {}};
-  for (const Instruction* o : i.operands()) ties.along.emplace_back(o->dims().size(), kWhole);
-  if (a.integer(Attr::batch_group_count, 1) == 1) {
-    ties.free[at.output_batch] = true;
-    ties.along[0][at.input_batch] = at.output_batch;
-  }
-  if (grouped) return ties;
-  ties.free[at.output_feature] = true;
-  ties.along[1][at.kernel_output_feature] = at.output_feature;
-  ties.sums = 1;
-  ties.along[0][at.input_feature] = ties.along[1][at.kernel_input_feature] = ties.rank();
-  return ties;
-}
-
-std::optional<Ties> ties_of(const Instruction& i) {
-  if (!i.shape().is_array() || i.has_effect()) return {};
-  if (i.has(kElementwise)) return of_elementwise(i);
-  if (i.is(Op::iota)) return Ties{std::vector<bool>(i.dims().size(), true), {}};
-  if (i.is(Op::reduce)) return of_reduce(i);
-  if (i.is(Op::dot)) return of_dot(i);
-  if (i.is(Op::convolution)) return of_convolution(i);
-  if (i.def().meaning != Meaning::kIndex || !i.def().element) return {};
-  Tape tape;
-  return Reads(tape, i).run();
-}
 
 // Dimensions move from where they are cut in `from` to the place that `to` gives them.
 Sharding moved(const Sharding& from, const Dims& to, size_t rank) {
@@ -255,22 +112,6 @@ Instruction* iota_on_tiles(Build& b, const Instruction& i, const Sharding& s) {
   return b.convert(b.add(Op::add, {b.iota(integers, d), start}), tile.dtype);
 }
 
-// `s`, cut along `dimension` as well, as `other` is along `from`; nothing where some of the tiles were
-// nobody's.
-std::optional<Sharding> cut_further(const Sharding& s, int64_t dimension, const Sharding& other,
-                                    int64_t from) {
-  Sharding out = s;
-  out.tiles[dimension] = other.tiles[from];
-  std::vector<int64_t> holders(out.tile_count(), 0);
-  for (size_t device = 0; device < s.tile_of.size(); ++device) {
-    Dims at = s.coordinates(static_cast<int64_t>(device));
-    at[dimension] = other.coordinates(static_cast<int64_t>(device))[from];
-    ++holders[out.tile_of[device] = out.tile_at(at)];
-  }
-  const bool even = std::all_of(holders.begin(), holders.end(), [&](int64_t n) { return n == holders[0]; });
-  return even ? std::optional(out) : std::nullopt;
-}
-
 // Cuts of the result's dimensions and of those that are summed over. The former come first: they need no sum.
 Sharding work_sharding(const Ties& ties, const std::vector<std::optional<Sharding>>& cuts) {
   int64_t devices = 0;
@@ -352,6 +193,11 @@ std::optional<Split> split(const Instruction& i, const std::vector<std::optional
     for (size_t d = 0; d < along.size(); ++d)
       if (along[d] != kWhole) to[along[d]] = static_cast<int64_t>(d);
     out.operands.push_back(moved(work, to, along.size()));
+  }
+  if (out.result.summands > 1 && ties->counted_once) {
+    Sharding& once = out.operands[*ties->counted_once];
+    once.summands = out.result.summands;
+    once.summand_of = out.result.summand_of;
   }
   return out;
 }

@@ -25,6 +25,11 @@ struct Split {
 // `cuts`: how operands are cut that are there in tiles. Nothing where that is of no use.
 std::optional<Split> split(const Instruction& i, const std::vector<std::optional<Sharding>>& cuts);
 
+// `s`, cut along `dimension` as well, as `other` is along `from`; nothing where some of the tiles were
+// nobody's.
+std::optional<Sharding> cut_further(const Sharding& s, int64_t dimension, const Sharding& other,
+                                    int64_t from);
+
 // The op on tiles, which `operands` are, in front of `b`.
 Instruction* on_tiles(Build& b, const Instruction& i, std::vector<Instruction*> operands,
                       const Sharding& result);
