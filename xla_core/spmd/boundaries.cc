@@ -2,6 +2,9 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <functional>
+
 #include "xla_core/base/error.h"
 
 namespace armillary {
@@ -48,18 +51,17 @@ Instruction* Boundaries::replaced(Instruction* i) {
   return nullptr;
 }
 
-// A wish that open dimensions leave to the partitioner is none.
 Instruction* Boundaries::constraint(Instruction* i) {
   Build b(i);
   Instruction* x = i->operand(0);
   if (i->num_operands() != 1 || !i->shape().is_array()) return x;
   const std::string sdy = frontend_attribute(i->attrs().raw(Attr::frontend_attributes), "xla.sdy.sharding");
   Sharding s = Sharding::replicated(static_cast<int64_t>(i->dims().size()), marks_.devices());
-  bool open = false;
   if (!sdy.empty()) {
     const MeshSharding said = parse_sdy_shardings(sdy, meshes_, ranks_of(i->shape()), marks_.devices())[0];
     s = said.sharding;
-    open = said.open;
+    const bool is_open = std::ranges::any_of(said.open, std::identity());
+    if (is_open && s.summands == 1 && i->shape().compatible(x->shape())) return marks_.leave_open(b, x, said);
   } else if (i->has(Attr::sharding)) {
     const Annotation said =
         parse_sharding(i->attrs().raw(Attr::sharding), ranks_of(i->shape()), marks_.devices())[0];
@@ -67,7 +69,7 @@ Instruction* Boundaries::constraint(Instruction* i) {
     s = said.sharding;
   }
   if (!i->shape().compatible(x->shape())) return marks_.join(b, x, s, i->shape());  // tiles become a whole
-  if (s.is_replicated()) return open ? x : marks_.keep_whole(b, x);
+  if (s.is_replicated()) return marks_.keep_whole(b, x);
   if (!s.divides(i->shape())) return x;
   return marks_.join(b, marks_.cut(b, x, s), s, i->shape());
 }

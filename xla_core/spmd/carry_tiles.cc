@@ -68,15 +68,20 @@ class Loop {
     return s && s->summands == 1 ? s : nullptr;
   }
 
-  // What enters as tiles, and what leaves to be cut.
+  // What enters as tiles, what leaves to be cut, and what each turn makes in tiles or as a sum.
   void start() {
     for (int64_t k = 0; k < loop_->operand(0)->num_operands(); ++k) {
       const Sharding* before = cut_before(k);
+      const Sharding* made = marks_.joined(body_->root()->operand(k));
       const auto after = cuts_after(k);
-      if (before)
+      if (made && made->summands > 1)
+        carried_.emplace(k, *made);
+      else if (before)
         carried_.emplace(k, *before);
       else if (after && !after->empty() && after->front()->summands == 1)
         carried_.emplace(k, *after->front());
+      else if (made)
+        carried_.emplace(k, *made);
     }
   }
 
@@ -103,7 +108,7 @@ class Loop {
 
   // What the body needs in tiles to make x in tiles.
   void demand(const Instruction* x, const Sharding& s, Walk& walk) {
-    if (s.is_replicated() || !walk.seen.insert(x).second) return;
+    if (s.is_replicated() || s.summands > 1 || !walk.seen.insert(x).second) return;
     if (x->is(Op::get_tuple_element) && x->operand(0) == body_->parameter(0)) {
       const int64_t k = x->attrs().integer(Attr::index);
       if (s.divides(x->shape()) && (cut_before(k) || cuts_after(k))) carry_too(k, s, walk);
@@ -116,7 +121,7 @@ class Loop {
 
   // What the body makes of the tiles of x: stacks of results begin whole, and are cut for nothing.
   void spread(const Instruction* x, const Sharding& s, Walk& walk) {
-    if (s.is_replicated() || !walk.seen.insert(x).second) return;
+    if (s.is_replicated() || s.summands > 1 || !walk.seen.insert(x).second) return;
     for (const Instruction* user : x->users())
       for (int64_t k = 0; k < user->num_operands(); ++k) {
         if (user->operand(k) != x || marks_.is_mark(user)) continue;
@@ -134,7 +139,8 @@ class Loop {
       bool fits = std::all_of(elements(condition_->parameter(0), k).begin(),
                               elements(condition_->parameter(0), k).end(),
                               [](const Instruction* e) { return e->users().empty() && !e->is_root(); });
-      for (const Instruction* e : elements(body_->parameter(0), k)) fits = fits && stays_tiles(e, s, tiles);
+      if (s.summands == 1)  // a sum would be added in each turn in any case
+        for (const Instruction* e : elements(body_->parameter(0), k)) fits = fits && stays_tiles(e, s, tiles);
       if (fits) continue;
       carried_.erase(k);
       return true;

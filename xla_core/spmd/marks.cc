@@ -3,8 +3,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "xla_core/hlo/device_groups.h"
+#include "xla_core/spmd/linear.h"
+#include "xla_core/spmd/sums.h"
 #include "xla_core/spmd/ties.h"
 
 namespace armillary {
@@ -20,7 +23,8 @@ Instruction* Marks::join(Build& b, Instruction* tile, const Sharding& s, Shape w
 Instruction* Marks::cut(Build& b, Instruction* whole, const Sharding& s) {
   if (s.is_replicated()) return whole;
   if (const Sharding* have = joined(whole); have && *have == s) return whole->operand(0);
-  if (s.summands == 1 && whole->is(Op::broadcast) && whole->operand(0)->dims().empty())
+  const bool is_splat = whole->is(Op::broadcast) && whole->operand(0)->dims().empty();
+  if (is_splat && (s.summands == 1 || is_zero(whole->operand(0))))
     return b.splat(s.local(whole->shape()), whole->operand(0));
   Instruction* mark = b.add(Op::custom_call, s.local(whole->shape()), {whole},
                             with(Attr::custom_call_target, std::string("spmd.cut")));
@@ -45,6 +49,13 @@ Instruction* Marks::keep_whole(Build& b, Instruction* whole) {
   Instruction* mark = b.add(Op::custom_call, whole->shape(), {whole},
                             with(Attr::custom_call_target, std::string("spmd.whole")));
   wholes_.insert(mark);
+  return mark;
+}
+
+Instruction* Marks::leave_open(Build& b, Instruction* whole, MeshSharding said) {
+  Instruction* mark = b.add(Op::custom_call, whole->shape(), {whole},
+                            with(Attr::custom_call_target, std::string("spmd.open")));
+  opens_[mark] = std::move(said);
   return mark;
 }
 
@@ -134,13 +145,44 @@ bool is_restriction(const Sharding& coarse, const Sharding& fine) {
   return fine.summands == 1 && fine.restricted(kept) == coarse;
 }
 
+// The tile on the devices where `here` is set, zero on the others.
+Instruction* only_here(Build& b, Instruction* tile, const std::vector<bool>& here) {
+  if (std::ranges::all_of(here, std::identity())) return tile;
+  Literal table(Shape(DType::kPred, {static_cast<int64_t>(here.size())}));
+  for (size_t d = 0; d < here.size(); ++d) table.bytes()[d] = std::byte(here[d]);
+  Instruction* device = b.convert(b.add(Op::partition_id, {}), DType::kS32);
+  Instruction* mine = b.reshape(b.dynamic_slice(b.constant(std::move(table)), {device}, {1}), {});
+  return b.select(b.broadcast(mine, tile->dims(), {}), tile, b.splat(tile->shape().without_layout(), 0.0));
+}
+
 // The first summand is the tile, the others are zero.
 Instruction* first_summand(Build& b, Instruction* tile, const Sharding& s) {
-  Literal first(Shape(DType::kPred, {static_cast<int64_t>(s.summand_of.size())}));
-  for (size_t d = 0; d < s.summand_of.size(); ++d) first.bytes()[d] = std::byte(s.summand_of[d] == 0);
-  Instruction* device = b.convert(b.add(Op::partition_id, {}), DType::kS32);
-  Instruction* mine = b.reshape(b.dynamic_slice(b.constant(std::move(first)), {device}, {1}), {});
-  return b.select(b.broadcast(mine, tile->dims(), {}), tile, b.splat(tile->shape().without_layout(), 0.0));
+  std::vector<bool> first;
+  for (int64_t summand : s.summand_of) first.push_back(summand == 0);
+  return only_here(b, tile, first);
+}
+
+// A summand is the device's tile of `from`, which may be a part of that of `s`, among zeros, unless another
+// device has the same; nullptr where the devices do not hold all of it.
+Instruction* summand_of_tile(Instruction* mark, Instruction* tile, const Sharding& from, const Sharding& s) {
+  const std::optional<std::vector<bool>> here = summands_from_tiles(from, s);
+  if (!here) return nullptr;
+  Build b(mark);
+  tile = only_here(b, tile, *here);
+  if (from.tile_count() == s.tile_count()) return tile;
+  auto within = [&](const Dims& values, auto combine) {
+    Dims out;
+    for (size_t d = 0; d < values.size(); ++d) out.push_back(combine(values[d], from.tiles[d] / s.tiles[d]));
+    return out;
+  };
+  Sharding place{within(from.tiles, [](int64_t, int64_t parts) { return parts; }), {}};
+  for (size_t d = 0; d < from.tile_of.size(); ++d)
+    place.tile_of.push_back(place.tile_at(within(from.coordinates(static_cast<int64_t>(d)),
+                                                 [](int64_t at, int64_t parts) { return at % parts; })));
+  std::vector<Instruction*> starts = tile_offsets(b, place, tile->shape());
+  for (Instruction*& start : starts)
+    if (!start) start = b.scalar_int(DType::kS32, 0);
+  return b.dynamic_update_slice(b.splat(mark->shape().without_layout(), 0.0), tile, starts);
 }
 
 // The device's tile of `s`, out of its tile of `have`, which cuts some of the same dimensions alike.
@@ -178,11 +220,28 @@ Instruction* scattered_sum(Instruction* mark, const Sharding& s) {
   return Build(mark).add(Op::reduce_scatter, mark->shape(), {sum->operand(0)}, attrs);
 }
 
+// The device's tile of `to`, out of its tile of `from` and those of few others; nullptr where the whole is
+// needed.
+Instruction* other_tile(Instruction* cut, const Sharding& from, const Sharding& to, int64_t& channel) {
+  Instruction* tile = cut->operand(0)->operand(0);
+  const Sharding added = from.added();
+  if (to.summands > 1) return summand_of_tile(cut, tile, from, to);
+  if (added.tile_count() == 1) return nullptr;  // a sum that is cut at once
+  if (is_restriction(to, added)) return gather(cut, tile, from, to, channel);
+  if (!is_restriction(added, to)) return nullptr;
+  Build b(cut);
+  if (from.summands > 1) tile = all_reduce(b, tile, from, Op::add, channel);
+  return slice(cut, tile, to, added);
+}
+
 }  // namespace
 
 Instruction* Marks::combine(Build& b, Instruction* tile, const Sharding& s, Op op) {
   int64_t channel = next_channel(b.module());
-  return s.summands == 1 ? tile : all_reduce(b, tile, s, op, channel);
+  if (s.summands == 1) return tile;
+  Instruction* whole = all_reduce(b, tile, s, op, channel);
+  if (op == Op::add) sums_[whole] = s;
+  return whole;
 }
 
 Instruction* Marks::told_by(Build& b, Instruction* value, int64_t device) {
@@ -212,11 +271,7 @@ void lower_marks(Module& m, Marks& marks) {
       const Sharding* to = marks.is_cut(i);
       const Sharding* from = to ? marks.joined(i->operand(0)) : nullptr;
       if (!from) continue;
-      Instruction* tile = i->operand(0)->operand(0);
-      if (is_restriction(*to, *from))
-        i->replace_all_uses_with(gather(i, tile, *from, *to, channel));
-      else if (is_restriction(*from, *to))
-        i->replace_all_uses_with(slice(i, tile, *to, *from));
+      if (Instruction* tile = other_tile(i, *from, *to, channel)) i->replace_all_uses_with(tile);
     }
   for (Computation* c : m.reachable())
     for (Instruction* i : c->snapshot()) {

@@ -7,7 +7,7 @@
 #include <unordered_set>
 
 #include "xla_core/passes/build.h"
-#include "xla_core/spmd/sharding.h"
+#include "xla_core/spmd/mesh.h"
 
 namespace armillary {
 
@@ -29,6 +29,9 @@ class Marks {
   // What the devices' summands of their tiles make together.
   Instruction* combine(Build& b, Instruction* tile, const Sharding& s, Op op);
 
+  // Cut as is said, and along the dimensions that are open as it comes.
+  Instruction* leave_open(Build& b, Instruction* whole, MeshSharding said);
+
   // Stays whole on every device, because the program says so, or what works on tiles needs it so.
   Instruction* keep_whole(Build& b, Instruction* whole);
   // What one device holds, on all of them; arrays in a tuple likewise.
@@ -40,7 +43,13 @@ class Marks {
   bool is_whole(const Instruction* i) const { return wholes_.contains(i); }
   // Notes at joins who computes the same with their wholes on every device.
   void note_wholes(const Module& m);
-  bool is_mark(const Instruction* i) const { return joined(i) || is_cut(i) || is_whole(i); }
+  const MeshSharding* is_open(const Instruction* i) const {
+    auto it = opens_.find(i);
+    return it == opens_.end() ? nullptr : &it->second;
+  }
+  bool is_mark(const Instruction* i) const { return joined(i) || is_cut(i) || is_whole(i) || is_open(i); }
+  // The summands that an instruction has added up, or nullptr.
+  const Sharding* added_up(const Instruction* i) const { return find(sums_, i); }
 
  private:
   using Table = std::unordered_map<const Instruction*, Sharding>;
@@ -50,7 +59,8 @@ class Marks {
   }
 
   int64_t devices_;
-  Table joins_, cuts_;
+  Table joins_, cuts_, sums_;
+  std::unordered_map<const Instruction*, MeshSharding> opens_;
   std::unordered_set<const Instruction*> wholes_;
 };
 
@@ -64,6 +74,10 @@ void sink_joins(Module& m, Marks& marks);
 // Lets cuts come early: cut(op(x)) becomes op(cut(x)) where tiles of the operands are enough and nobody needs
 // the whole. Returns whether it changed anything.
 bool lift_cuts(Module& m, Marks& marks);
+
+// Sums that are asked for as summands are not added: cut(sum(x)) = x, and cut(op(sum(x))) = op(x) where the
+// op is linear. Returns whether it changed anything.
+bool lift_sums(Module& m, Marks& marks);
 
 // Loops carry tiles of the arrays that enter or leave them in tiles, where the body works on each tile alone.
 // Returns whether it changed anything.

@@ -35,10 +35,11 @@ MeshSharding read_mesh_sharding(Scanner& in, const Mesh& mesh, int64_t rank, int
   in.expect('[', "to open the dimensions of a sharding");
   in.list(']', "between dimensions", [&] {
     parts.emplace_back();
+    out.open.push_back(false);
     in.expect('{', "to open a dimension");
     in.list('}', "between axes", [&] {
       if (in.accept('?')) {
-        out.open = true;
+        out.open.back() = true;
       } else {
         const AxisPart part = read_axis(in, mesh, quote);
         if (counts(mesh, part, only)) parts.back().push_back(part);
@@ -48,23 +49,27 @@ MeshSharding read_mesh_sharding(Scanner& in, const Mesh& mesh, int64_t rank, int
   });
   if (static_cast<int64_t>(parts.size()) != rank)
     throw in.error(at, "a sharding of {} dimensions for an array of rank {}", parts.size(), rank);
-  std::vector<AxisPart> unreduced;
+  std::vector<AxisPart> replicated, unreduced;
   while (in.accept(',')) {
     const std::string_view word = in.identifier("replicated or unreduced");
     in.expect('=', "before axes");
     in.expect('{', "to open axes");
     in.list('}', "between axes", [&] {
       const AxisPart part = read_axis(in, mesh, quote);
-      if (word == "unreduced" && counts(mesh, part, only)) unreduced.push_back(part);
+      if (counts(mesh, part, only)) (word == "unreduced" ? unreduced : replicated).push_back(part);
     });
   }
   Sharding& sharding = out.sharding = Sharding::replicated(rank, devices);
+  Sharding& taken = out.taken = Sharding::replicated(rank + 1, devices);
   if (mesh.devices.size() == 1) return out;  // a program for one device, called by one for many, cuts nothing
   if (!mesh.sizes.empty() && static_cast<int64_t>(mesh.devices.size()) != devices)
     throw in.error(at, "a mesh of {} devices in a program for {}", mesh.devices.size(), devices);
   for (size_t d = 0; d < parts.size(); ++d)
     for (const AxisPart& p : parts[d]) sharding.tiles[d] *= p.size;
   for (const AxisPart& p : unreduced) sharding.summands *= p.size;
+  taken.tiles = sharding.tiles;
+  taken.tiles.push_back(1);
+  for (const AxisPart& p : replicated) taken.tiles.back() *= p.size;
   if (sharding.summands > 1) sharding.summand_of.assign(devices, 0);
   auto along = [&](const std::vector<AxisPart>& axes, size_t position) {
     int64_t index = 0;
@@ -78,6 +83,8 @@ MeshSharding read_mesh_sharding(Scanner& in, const Mesh& mesh, int64_t rank, int
     Dims tile;
     for (const std::vector<AxisPart>& p : parts) tile.push_back(along(p, position));
     sharding.tile_of[device] = sharding.tile_at(tile);
+    tile.push_back(along(replicated, position));
+    taken.tile_of[device] = taken.tile_at(tile);
     if (sharding.summands > 1) sharding.summand_of[device] = along(unreduced, position);
   }
   std::vector<int64_t> holders(sharding.tile_count() * sharding.summands, 0);

@@ -15,7 +15,8 @@ namespace armillary {
 // Of one array, as written over a mesh.
 struct MeshSharding {
   Sharding sharding;
-  bool open = false;  // some dimension may be cut further
+  std::vector<bool> open;  // dimensions that may be cut further
+  Sharding taken;          // `sharding`, with one more dimension that is cut by the axes which cut none
 };
 
 // `[{"a"}, {"b", ?}], replicated={"c"}, unreduced={"d"}`. Axes in `only`, if not empty, count; the others cut

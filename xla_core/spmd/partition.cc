@@ -15,7 +15,8 @@ bool is_wish(const Instruction* i) {
   if (i->has(Attr::sharding)) return true;
   if (!i->is(Op::custom_call)) return false;
   const std::string& target = i->attrs().text(Attr::custom_call_target);
-  return target.starts_with("xla.sdy.") || target.starts_with("SPMD") || target == kInspectSharding;
+  return target == "Sharding" || target.starts_with("xla.sdy.") || target.starts_with("SPMD") ||
+         target == kInspectSharding;
 }
 
 bool is_manual(const Instruction* i) {
@@ -56,10 +57,14 @@ class Partitioner {
   }
 
   void settle() {
+    bool changed = false;
     do {
       sink_joins(m_, marks_);
+      changed = lift_sums(m_, marks_);
       dce(m_, context_);  // the unused would count as users
-    } while (lift_cuts(m_, marks_) | carry_tiles(m_, marks_));
+      changed |= lift_cuts(m_, marks_);
+      changed |= carry_tiles(m_, marks_);
+    } while (changed);
   }
 
   // What is written out at last may be annotated as well.

@@ -47,6 +47,26 @@ Instruction* joined_later(Marks& marks, Instruction* i) {
   return later;
 }
 
+// What a wish leaves open is cut as it comes, but by axes that the wish keeps from cutting anything.
+Instruction* closed(Marks& marks, Instruction* i, const MeshSharding& said) {
+  Instruction* x = i->operand(0);
+  const Sharding* have = marks.joined(x);
+  if (!have && said.sharding.is_replicated()) return x;
+  Sharding s = said.taken;
+  for (size_t d = 0; have && d < said.open.size(); ++d)
+    if (said.open[d] && s.tiles[d] == 1 && have->tiles[d] > 1)
+      if (auto more = cut_further(s, static_cast<int64_t>(d), *have, static_cast<int64_t>(d))) s = *more;
+  auto of_array = [](Dims values) {
+    values.pop_back();
+    return values;
+  };
+  s = s.mapped(of_array(s.tiles), of_array);
+  if (!s.divides(x->shape()) || (have && s == *have)) return x;
+  Build b(i);
+  if (s.is_replicated()) return marks.keep_whole(b, x);
+  return marks.join(b, marks.cut(b, x, s), s, x->shape());
+}
+
 // The tile that was joined to be cut again, or nullptr.
 Instruction* same_tile(const Marks& marks, const Instruction* i) {
   const Sharding* cut = marks.is_cut(i);
@@ -71,6 +91,7 @@ Instruction* call_on_tiles(Marks& marks, Instruction* i) {
 }
 
 Instruction* later(Marks& marks, Instruction* i) {
+  if (const MeshSharding* said = marks.is_open(i)) return closed(marks, i, *said);
   if (marks.is_mark(i)) return same_tile(marks, i);
   if (i->is(Op::get_tuple_element)) return element_of_tuple(i);
   if (!i->is(Op::custom_call)) return joined_later(marks, i);
