@@ -11,6 +11,7 @@ from jax._src.lax import parallel
 from jax.experimental import io_callback
 from jax.experimental.compute_on import compute_on
 from jax.experimental.control_deps import control_dep, schedule
+from jax.experimental.shard_alike import shard_alike
 from jax.sharding import AxisType, Mesh, NamedSharding, reshard
 from jax.sharding import PartitionSpec as P
 
@@ -345,3 +346,16 @@ def test_an_order_against_the_data_is_refused() -> None:
 
     with pytest.raises(jax.errors.JaxRuntimeError, match="would have to run before"):
         jax.jit(f)(jnp.ones((4, 4)))
+
+
+def test_values_are_cut_alike(square: Mesh, matrix: jax.Array) -> None:
+    def f(x: jax.Array) -> tuple[jax.Array, jax.Array]:
+        counted = jnp.arange(64.0).reshape(8, 8)
+        _, counted = shard_alike(x * 2, counted)
+        return counted + 1, jnp.cos(x)
+
+    for ours, plain in zip(jax.jit(f)(matrix), f(np.asarray(matrix)), strict=True):
+        assert np.allclose(ours, plain, atol=1e-6)
+        assert ours.sharding.is_equivalent_to(matrix.sharding, 2)
+    alone = jax.device_put(np.arange(8.0), our_devices()[0])
+    assert np.array_equal(shard_alike(alone, alone * 2)[1], np.arange(8.0) * 2)

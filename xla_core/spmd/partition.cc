@@ -7,6 +7,7 @@
 #include "xla_core/spmd/boundaries.h"
 #include "xla_core/spmd/custom_calls.h"
 #include "xla_core/spmd/inspect.h"
+#include "xla_core/spmd/sharding_groups.h"
 
 namespace armillary {
 namespace {
@@ -42,7 +43,7 @@ class Partitioner {
     replace_boundaries();
     cut_results_as_wished();
     do settle();
-    while (custom_.cut(false) || custom_.cut(true) || use_bodies());
+    while (agree_in_groups(m_, marks_) || custom_.cut(false) || custom_.cut(true) || use_bodies());
     answer_inspections(m_, marks_);
     cut_results();
     marks_.note_wholes(m_);
