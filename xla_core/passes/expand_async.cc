@@ -91,7 +91,8 @@ Instruction* control_dependency(Instruction* i) {
 Instruction* expand_custom_call(Instruction* i) {
   const std::string_view target = i->attrs().text(Attr::custom_call_target);
   if (target == "TopK") return top_k(i);
-  if (target == "xla.sdy.ShardingGroup") return Build(i).tuple({});  // on one device nothing is cut
+  if (target == "xla.sdy.ShardingGroup" && i->module()->num_partitions == 1)
+    return Build(i).tuple({});  // nothing is cut
   return target == "control_dep" ? control_dependency(i) : annotated(i);
 }
 
