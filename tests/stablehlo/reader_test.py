@@ -45,6 +45,47 @@ def test_versions_mean_the_same(version: str) -> None:
         assert not differences(ours, pinned, metadata=False)  # older places have no ends
 
 
+MESH = '#stablehlo.mesh_axis<name = "x", size = 2>, #stablehlo.mesh_axis<name = "y", size = 4>'
+
+
+@pytest.mark.parametrize(
+    "axes",
+    [
+        '[#stablehlo.axis_ref<name = "y">]',
+        '[#stablehlo.axis_ref<name = "x">, #stablehlo.axis_ref<name = "y", sub_axis_info = (2)2>]',
+    ],
+    ids=["whole", "part"],
+)
+@pytest.mark.parametrize(
+    "mesh",
+    [
+        "@mesh",
+        f"#stablehlo.mesh<axes = [{MESH}]>",
+        f"#stablehlo.mesh<axes = [{MESH}], device_ids = {{}}>",
+    ],
+    ids=["named", "inline", "ordered"],
+)
+def test_groups_are_the_axes_of_a_mesh(mesh: str, axes: str) -> None:
+    mesh = mesh.format("dense<[7, 6, 5, 4, 3, 2, 1, 0]> : tensor<8xi64>")
+    artifact = _jax.mlir.serialize_portable_artifact(
+        f"""module @m attributes {{mhlo.num_partitions = 8 : i32, mhlo.num_replicas = 1 : i32}} {{
+          sdy.mesh @mesh = <["x"=2, "y"=4]>
+          func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {{
+            %0 = "stablehlo.all_reduce"(%x) <{{channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>,
+              replica_groups = #stablehlo.replica_group_mesh_axes<mesh = {mesh}, axes = {axes}>,
+              use_global_device_ids}}> ({{
+            ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+              %1 = stablehlo.add %a, %b : tensor<f32>
+              stablehlo.return %1 : tensor<f32>
+            }}) : (tensor<4xf32>) -> tensor<4xf32>
+            return %0 : tensor<4xf32> }} }}""",
+        artifacts.VERSION,
+    )
+    ours, theirs = _core.Module.from_stablehlo(artifact), converted(artifact)
+    ours.verify()
+    assert not differences(ours, theirs, metadata=False)
+
+
 def test_other_versions_are_refused_in_one_line() -> None:
     artifact = artifacts.artifact(artifacts.lower("loop"))
     for version in (b"9.17.0", b"0.03.0"):

@@ -63,6 +63,7 @@ double read_double(ByteReader& in);
 void become_tensor(Type& type, Dims dims, const Type* element, const Attribute* encoding);
 // Both dialects write these alike.
 void decode_tensor_type(ByteReader& in, Attributes& table, Type& out, const Attribute* encoding);
+void decode_sub_axis(ByteReader& in, Attribute& out);
 void decode_function_type(ByteReader& in, Attributes& table, Type& out);
 void become_element(Type& type, DType dtype);
 void become_complex(Type& type, const Type* part);

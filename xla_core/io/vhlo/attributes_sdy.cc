@@ -58,6 +58,13 @@ void decode_rule(ByteReader& in, Attributes& table, Attribute& out) {
 
 }  // namespace
 
+void decode_sub_axis(ByteReader& in, Attribute& out) {
+  out.kind = AttributeKind::kSubAxis;
+  const int64_t before = in.signed_varint();
+  out.numbers = {before, in.signed_varint()};
+  if (out.numbers[0] < 1 || out.numbers[1] < 1) throw user_error("a part of an axis has no size");
+}
+
 void decode_sdy(ByteReader& in, Attributes& table, Attribute& out) {
   const uint64_t code = in.varint();
   switch (code) {
@@ -76,13 +83,8 @@ void decode_sdy(ByteReader& in, Attributes& table, Attribute& out) {
       out.items = list_of(in, table, AttributeKind::kMeshAxis);
       out.numbers = read_signed_list(in);
       return;
-    case kSubAxis: {
-      out.kind = AttributeKind::kSubAxis;
-      const int64_t before = in.signed_varint();
-      out.numbers = {before, in.signed_varint()};
-      if (out.numbers[0] < 1 || out.numbers[1] < 1) throw user_error("a part of an axis has no size");
-      return;
-    }
+    case kSubAxis:
+      return decode_sub_axis(in, out);
     case kAxisRef:
       out.kind = AttributeKind::kAxisRef;
       out.text = table.read_string(in);

@@ -131,13 +131,8 @@ void decode_mesh_part(uint64_t code, ByteReader& in, Attributes& table, Attribut
     return array.items;
   };
   switch (code) {
-    case kSubAxis: {
-      out.kind = AttributeKind::kSubAxis;
-      const int64_t before = in.signed_varint();
-      out.numbers = {before, in.signed_varint()};
-      if (out.numbers[0] < 1 || out.numbers[1] < 1) throw user_error("a part of an axis has no size");
-      return;
-    }
+    case kSubAxis:
+      return decode_sub_axis(in, out);
     case kAxisRef:
       out.kind = AttributeKind::kAxisRef;
       out.text = of_kind(table.read_attribute(in), AttributeKind::kString, "the name of an axis").text;
