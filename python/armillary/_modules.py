@@ -18,15 +18,11 @@ def parse(text: str, file: str = "") -> _core.Module:
     return _core.Module.parse(text, file)
 
 
-def _unpickled(data: bytes, file: str) -> _core.Module:
-    return _core.Module.from_proto(data, file)
-
-
 def _pickled(module: _core.Module) -> tuple[Any, ...]:
-    return _unpickled, (module.to_proto(), module.file)
+    return parse, (module.to_text(), module.file)
 
 
-# For copies, too: instances of the core's classes are not made by __new__, as both would have it.
+# Instances of the core's classes are not made by __new__, as pickle would have it.
 copyreg.pickle(_core.Module, _pickled)
 copyreg.pickle(_core.Shape, lambda shape: (_core.Shape, (str(shape),)))
 

@@ -359,3 +359,29 @@ def test_values_are_cut_alike(square: Mesh, matrix: jax.Array) -> None:
         assert ours.sharding.is_equivalent_to(matrix.sharding, 2)
     alone = jax.device_put(np.arange(8.0), our_devices()[0])
     assert np.array_equal(shard_alike(alone, alone * 2)[1], np.arange(8.0) * 2)
+
+
+EMPTY = {
+    "ravel": lambda x, i: x[:, :0].ravel(),
+    "reshape": lambda x, i: x[:0].reshape(-1, 2),
+    "roll": lambda x, i: jnp.roll(x, 0, 1),
+    "behind": lambda x, i: jnp.concatenate([x, x[:, :0]], 1),
+    "before": lambda x, i: jnp.hstack([x[:, :0], x]),
+    "rows": lambda x, i: jnp.concatenate([x[:0], x, x[:0]]),
+    "one_row": lambda x, i: jnp.take(x[:1], i, axis=0),
+    "one_element": lambda x, i: x[0, :1].at[i].get(),
+    "whole_slices": lambda x, i: jax.vmap(lambda a, k: jax.lax.dynamic_slice(a, (k,), (4,)))(x, i),
+    "along_axis": lambda x, i: jnp.take_along_axis(x[:1], jnp.zeros((8, 4), int) + i[:, None], 0),
+}
+
+
+@pytest.mark.parametrize("rows", [0, 8])
+@pytest.mark.parametrize("name", EMPTY)
+def test_what_is_empty_or_never_read_need_not_be_cut(line: Mesh, name: str, rows: int) -> None:
+    if rows == 0 and name in ("one_row", "one_element", "along_axis"):
+        return
+    x, i = np.arange(4.0 * rows, dtype=np.float32).reshape(rows, 4), np.zeros(rows, np.int32)
+    cut = [jax.device_put(a, NamedSharding(line, P("x"))) for a in (x, i)]
+    wanted = EMPTY[name](jnp.asarray(x), jnp.asarray(i))
+    for out in (None, NamedSharding(line, P())):
+        assert np.array_equal(jax.jit(EMPTY[name], out_shardings=out)(*cut), wanted)

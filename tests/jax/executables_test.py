@@ -116,5 +116,7 @@ def test_a_program_is_dumped_where_it_says(tmp_path: Path) -> None:
     assert {path.suffix for path in folder.iterdir()} == {".dot"}
     lowered.compile(compiler_options={"xla_dump_to": str(tmp_path / "text")})
     assert {path.suffix for path in (tmp_path / "text").iterdir()} == {".txt"}
+    plain = lowered.compile(compiler_options={"xla_disable_hlo_passes": "layout,schedule,fusion"})
+    assert np.array_equal(plain(jnp.ones(3)), np.full(3, 3))
     with pytest.raises(jax.errors.JaxRuntimeError, match="xla_dump_hlo_as_dot"):
         lowered.compile(compiler_options={"xla_dump_hlo_as_dot": "maybe"})

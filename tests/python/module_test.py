@@ -146,8 +146,13 @@ def test_only_the_core_makes_handles(kind: Any) -> None:
 
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
 def test_modules_and_shapes_are_copied_and_pickled(copied: Callable[[Any], Any]) -> None:
-    module = arm.parse(TEXT, file="m.hlo")
-    assert str(copied(module).entry) == str(module.entry)
+    module = arm.parse(
+        TEXT.replace("HloModule example", "HloModule example, num_partitions=4")
+        + "unused { ROOT c = f32[900] constant({...}) }",
+        file="m.hlo",
+    )
+    assert copied(module).to_text() == module.to_text()
+    assert (copied(module).num_partitions, copied(module).file) == (4, "m.hlo")
     shape = arm.Shape("(f32[2,3]{0,1}, token[])")
     assert copied(shape) == shape
 

@@ -29,8 +29,10 @@ std::shared_ptr<Executable> compile_for(std::unique_ptr<Module> module, const si
   const int64_t devices = module->replica_count * module->num_partitions;
   const int64_t places = options.places.empty() ? pod.devices() : static_cast<int64_t>(options.places.size());
   if (devices != places)
-    throw user_error("{} is written for {} device{}, but the topology has {}", module->name(), devices,
-                     devices == 1 ? "" : "s", places);
+    throw user_error(
+        "{} is written for {} device{}, but the topology has {}: its arguments are to be cut over a mesh of "
+        "as many",
+        module->name(), devices, devices == 1 ? "" : "s", places);
   CompileOptions compile;
   compile.target = "tpu";
   compile.machine = machine_of(pod, options.places);

@@ -102,6 +102,14 @@ Shape ragged_dot_shape(const OpContext& c) {
   if (c.operand(2).rank() < 1)
     throw user_error("operand 2 is {}, but ragged-dot needs the sizes of its groups",
                      to_string(c.operand(2)));
+  const int64_t count = c.operand(2).dims.back();
+  for (int64_t d : groups)
+    if (const int64_t held = c.operand(1).dims[d];
+        held != count && held != Shape::kUnbounded && count != Shape::kUnbounded)
+      throw user_error(
+          "operand 1 is {} and has {} groups in dimension {}, but operand 2 of ragged-dot has the sizes of "
+          "{}",
+          to_string(c.operand(1)), held, d, count);
   Dims dims = dot_dims(Op::ragged_dot, c, groups);
   if (contains_dim(c.attrs.ints(Attr::lhs_contracting_dims), ragged[0]))
     dims.insert(dims.begin(), c.operand(2).dims.back());  // one result a group

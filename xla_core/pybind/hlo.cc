@@ -236,6 +236,9 @@ void bind_module(py::module_& m) {
       .def("fill_elided_constants", &fill_elided_constants,
            "Gives constants that a dump left out as {...} small repeating values; says how many there were.")
       .def("clone", [](const Module& mod) { return std::shared_ptr<Module>(mod.clone()); })
+      .def("__copy__", [](const Module& mod) { return std::shared_ptr<Module>(mod.clone()); })
+      .def("__deepcopy__",
+           [](const Module& mod, const py::dict&) { return std::shared_ptr<Module>(mod.clone()); })
       .def_property_readonly("name", &Module::name)
       .def_readonly("file", &Module::file, "Where it was read from; for messages.")
       .def_property_readonly(

@@ -75,7 +75,7 @@ void Factors::take(const Mapping& mapping, const Sharding& s, Parts& parts) cons
     for (const std::string& factor : mapping[d]) {
       if (rest == 1) break;
       const auto size = sizes_.find(factor);
-      if (size == sizes_.end()) break;
+      if (size == sizes_.end() || size->second == 0) break;
       const int64_t count = std::min(rest, size->second);
       if (rest % count != 0 || size->second % count != 0 || std::ranges::count(whole_, factor) > 0) break;
       rest /= count;

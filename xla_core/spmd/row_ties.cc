@@ -35,6 +35,10 @@ class Reads : public TapeBuilder {
     const Instruction::ContextStorage storage = i_.context_storage();
     i_.def().element(*this, index_, storage.context(i_.attrs(), nullptr), i_.shape());
     if (!consistent_) return {};
+    // What is never read, as an operand without elements, says nothing of how it must be cut for the op to
+    // stay one.
+    for (size_t k = 0; k < seen_.size(); ++k)
+      if (!seen_[k] && !ties_.along[k].empty()) return {};
     for (const TapeNode& n : tape_.nodes)
       for (int32_t use : {n.a, n.b, n.c})
         if (use >= 0 && use < static_cast<int32_t>(index_.size())) ties_.free[use] = false;

@@ -62,6 +62,7 @@ std::optional<Sharding> reshaped(const Sharding& s, const Dims& from, const Dims
     group[1] = i, group[3] = j;
     left = pieces;
     for (size_t d = group[2]; d < j && left > 1; ++d) {
+      if (to[d] == 0) return {};
       tiles[d] = std::min(left, to[d]);
       if (to[d] % tiles[d] != 0 || left % tiles[d] != 0) return {};
       left /= tiles[d];
