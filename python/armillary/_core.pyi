@@ -197,6 +197,10 @@ class Module:
         """
         From HLO text; `file` is named in messages. Raises UserError with line and column.
         """
+    def __copy__(self) -> Module:
+        ...
+    def __deepcopy__(self, arg0: dict) -> Module:
+        ...
     def __repr__(self) -> str:
         ...
     def __str__(self) -> str:

@@ -143,7 +143,7 @@ def simulate(
 
       armillary simulate model.hlo --topology v5e:1x1
 
-      armillary simulate train.py --topology v6e:2x4 --trace out.json --html out.html
+      armillary simulate step.py --topology v6e:2x4 --trace out.json --html out.html
     """
     from armillary import _simulate_cli
     from armillary._simulate import check_values

@@ -25,7 +25,7 @@ def test_the_devices_are_those_of_the_topology() -> None:
     assert devices[0].device_kind == "TPU v5e (simulated)"
     assert [tuple(d.coords) for d in devices] == [(0, 0, 0), (0, 1, 0), (1, 0, 0), (1, 1, 0)]
     assert "v5e" in repr(devices[3])
-    assert devices[0].memory_stats()["bytes_limit"] == 16e9
+    assert devices[0].memory_stats()["bytes_limit"] == 16 * 2**30
 
 
 def test_a_jitted_function_has_values_and_seconds() -> None:
