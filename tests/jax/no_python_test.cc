@@ -167,6 +167,7 @@ TEST_F(Plugin, damaged_programs_are_errors) {
     CALL(PJRT_LoadedExecutable_Destroy, destroy);
   }
   EXPECT_NE(compile("ML\xefR", "mlir", nullptr), "");
+  EXPECT_NE(compile("\xff\xfe", "mlir", nullptr).find("neither"), std::string::npos);
   EXPECT_NE(compile("", "hlo", nullptr), "");
   EXPECT_NE(compile("x", "cuda", nullptr), "");
 }

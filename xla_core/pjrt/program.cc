@@ -6,6 +6,7 @@
 #include "xla_core/io/hlo.pb.h"
 #include "xla_core/io/proto.h"
 #include "xla_core/io/shape_proto.h"
+#include "xla_core/io/vhlo/byte_reader.h"
 #include "xla_core/io/vhlo/vhlo.h"
 #include "xla_core/pjrt/executable.h"
 
@@ -17,6 +18,7 @@ bool is_bytecode(std::string_view code) { return code.starts_with("ML\xefR"); }
 // Bytes by our own reader, which damage cannot harm; text through the converter that the host brings along.
 std::unique_ptr<Module> read_stablehlo(std::string_view code) {
   if (is_bytecode(code)) return from_stablehlo_artifact(std::as_bytes(std::span(code)));
+  if (!vhlo::is_utf8(code)) throw user_error("a program that is neither the bytecode of MLIR nor text");
   if (!host_hooks().hlo_of_stablehlo)
     throw unsupported_error("StableHLO text can be read only where Python is");
   return from_proto(host_hooks().hlo_of_stablehlo(code));
