@@ -43,6 +43,13 @@ std::map<int64_t, std::vector<Instruction*>> by_depth(const Computation& c) {
   return out;
 }
 
+// Combining others may have moved some behind the rest.
+void sort_as_they_stand(const Computation& c, std::vector<Instruction*>& members) {
+  std::unordered_map<const Instruction*, size_t> places;
+  for (const Instruction* i : c.instructions()) places.emplace(i, places.size());
+  std::ranges::sort(members, {}, [&](const Instruction* i) { return places.at(i); });
+}
+
 // What stands between two of them and needs the first goes behind the last.
 void move_users_behind(Computation* c, const std::vector<Instruction*>& members) {
   std::unordered_set<const Instruction*> waiting;
@@ -63,7 +70,8 @@ void move_users_behind(Computation* c, const std::vector<Instruction*>& members)
   for (Instruction* i : moved) c->move_before(i, behind);
 }
 
-void combine(Computation* c, const std::vector<Instruction*>& members) {
+void combine(Computation* c, std::vector<Instruction*> members) {
+  sort_as_they_stand(*c, members);
   move_users_behind(c, members);
   Build b(members.back());
   std::vector<Instruction*> operands;
@@ -99,7 +107,7 @@ bool combine_all_reduces(Module& m, const PassContext& context) {
         }
         std::erase_if(candidates, [&](Instruction* i) { return std::ranges::count(members, i) > 0; });
         if (members.size() == 1 || !context.spend(members[0])) continue;
-        combine(c, members);
+        combine(c, std::move(members));
         changed = true;
       }
   }
