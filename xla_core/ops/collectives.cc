@@ -153,8 +153,14 @@ OpDef checked(OpDef row, void (*check)(const OpContext&)) {
   row.traits |= kCallsEmbedded;
   return row;
 }
-OpDef done(Op op, std::string_view doc, Shape (*infer)(const OpContext&)) {
-  return {.op = op, .arity = 1, .traits = kCollective | kCannotRun | kAsyncDone, .doc = doc, .infer = infer};
+OpDef half_of(Op whole, OpDef row) {
+  row.whole = whole;
+  return row;
+}
+OpDef done(Op op, Op whole, std::string_view doc, Shape (*infer)(const OpContext&)) {
+  return half_of(
+      whole,
+      {.op = op, .arity = 1, .traits = kCollective | kCannotRun | kAsyncDone, .doc = doc, .infer = infer});
 }
 
 }  // namespace
@@ -166,23 +172,22 @@ std::vector<OpDef> collective_rows() {
                          "The devices' operands folded into one value that all receive.",
                          like_operands<Op::all_reduce>),
               reducer_check<Op::all_reduce>),
-      checked(collective(Op::all_reduce_start, "", n, kAsyncStart | kGlobalDeviceIds, {Attr::to_apply},
-                         "Starts an all-reduce.", like_operands<Op::all_reduce_start>),
-              reducer_check<Op::all_reduce_start>),
-      {.op = Op::all_reduce_done,
-       .arity = 1,
-       .traits = kCollective | kCannotRun | kAsyncDone,
-       .doc = "Waits for an all-reduce.",
-       .infer =
+      half_of(Op::all_reduce, checked(collective(Op::all_reduce_start, "", n, kAsyncStart | kGlobalDeviceIds,
+                                                 {Attr::to_apply}, "Starts an all-reduce.",
+                                                 like_operands<Op::all_reduce_start>),
+                                      reducer_check<Op::all_reduce_start>)),
+      done(Op::all_reduce_done, Op::all_reduce, "Waits for an all-reduce.",
            [](const OpContext& c) {
              check_signature(Op::all_reduce_done, c);
              return c.operand(0).without_layout();
-           }},
+           }),
       collective(Op::all_gather, "all_gather", n, kNeedsShape | kGlobalDeviceIds, {Attr::dimensions},
                  "The devices' operands joined along one dimension.", all_gather_shape),
-      collective(Op::all_gather_start, "", n, kAsyncStart | kNeedsShape | kGlobalDeviceIds,
-                 {Attr::dimensions}, "Starts an all-gather.", start_pair<Op::all_gather_start>),
-      done(Op::all_gather_done, "Waits for an all-gather.", element_of_start<Op::all_gather_done, 1>),
+      half_of(Op::all_gather,
+              collective(Op::all_gather_start, "", n, kAsyncStart | kNeedsShape | kGlobalDeviceIds,
+                         {Attr::dimensions}, "Starts an all-gather.", start_pair<Op::all_gather_start>)),
+      done(Op::all_gather_done, Op::all_gather, "Waits for an all-gather.",
+           element_of_start<Op::all_gather_done, 1>),
       checked(
           collective(Op::reduce_scatter, "reduce_scatter", n, kNeedsShape | kGlobalDeviceIds,
                      {Attr::dimensions, Attr::to_apply},
@@ -202,9 +207,11 @@ std::vector<OpDef> collective_rows() {
       collective(Op::collective_permute, "collective_permute", n, 0, {Attr::source_target_pairs},
                  "Devices send their operand to another; who receives nothing has zeros.",
                  collective_permute_shape),
-      collective(Op::collective_permute_start, "", n, kAsyncStart | kNeedsShape, {Attr::source_target_pairs},
-                 "Starts a collective-permute.", start_pair<Op::collective_permute_start>),
-      done(Op::collective_permute_done, "Waits for a collective-permute.",
+      half_of(Op::collective_permute,
+              collective(Op::collective_permute_start, "", n, kAsyncStart | kNeedsShape,
+                         {Attr::source_target_pairs}, "Starts a collective-permute.",
+                         start_pair<Op::collective_permute_start>)),
+      done(Op::collective_permute_done, Op::collective_permute, "Waits for a collective-permute.",
            element_of_start<Op::collective_permute_done, 1>),
       {.op = Op::partition_id,
        .stablehlo = "partition_id",

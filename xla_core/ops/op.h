@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -75,6 +76,8 @@ struct OpDef {
   // The parameter of the first callee that takes an operand's elements, -1 when none does: what XLA lets
   // differ in float precision from the operand. May be nullptr.
   int (*parameter_of)(const OpContext&, int operand) = nullptr;
+  // Of the start and the done of a pair: the op that does the same in one piece. Generic pairs have none.
+  std::optional<Op> whole = {};
   Meaning meaning = Meaning::kSpecial;
   // kScalar: one result element from one element of each operand. `result` is the result's dtype.
   Val (*scalar)(TapeBuilder&, std::span<const Val> x, const OpContext&, DType result) = nullptr;

@@ -40,21 +40,14 @@ Instruction* expand_permute(Instruction* i) {
 
 // done(start(x)) is the collective that does not return before it is finished.
 Instruction* expand_collective_done(Instruction* done) {
-  static constexpr std::pair<Op, Op> kWhole[] = {
-      {Op::all_reduce_start, Op::all_reduce},
-      {Op::all_gather_start, Op::all_gather},
-      {Op::collective_permute_start, Op::collective_permute},
-  };
   const Instruction* start = started_by(*done);
-  for (const auto& [op, whole] : kWhole) {
-    if (!start->is(op)) continue;
-    Build build(done);
-    Instruction* i =
-        build.add(whole, done->shape(), {start->operands().begin(), start->operands().end()}, start->attrs());
-    Instruction* alone = i->is(Op::collective_permute) ? expand_permute(i) : expand_collective(i);
-    return alone ? alone : i;
-  }
-  return nullptr;
+  const std::optional<Op> whole = start->def().whole;
+  if (!whole) return nullptr;
+  Build build(done);
+  Instruction* i =
+      build.add(*whole, done->shape(), {start->operands().begin(), start->operands().end()}, start->attrs());
+  Instruction* alone = i->is(Op::collective_permute) ? expand_permute(i) : expand_collective(i);
+  return alone ? alone : i;
 }
 
 Instruction* expand_device_id(Instruction* i) {

@@ -120,15 +120,12 @@ void collective_broadcast(OpImport& at) {
   at.give_elements(at.emit(Op::collective_broadcast, at.tuple_shape(), at.operands(), collective(at)));
 }
 
-// Collectives whose beginning and end are ops of their own; the rest is a computation that starts.
-struct Halves {
-  Op whole, start, done;
-};
-constexpr Halves kHalves[] = {
-    {Op::all_reduce, Op::all_reduce_start, Op::all_reduce_done},
-    {Op::all_gather, Op::all_gather_start, Op::all_gather_done},
-    {Op::collective_permute, Op::collective_permute_start, Op::collective_permute_done},
-};
+// The start or the done of a collective, whose rows name it.
+std::optional<Op> half_of(Op whole, Trait half) {
+  for (const OpDef& op : all_ops())
+    if (op.whole == whole && op.has(half)) return op.op;
+  return {};
+}
 
 // The region's only operation, when it takes just what the region takes.
 const Instruction* only_collective(const Computation& region) {
@@ -137,16 +134,18 @@ const Instruction* only_collective(const Computation& region) {
   return only && root->shape().is_array() ? root : nullptr;
 }
 
+// Collectives whose beginning and end are ops of their own are those; the rest is a computation that starts.
 void async_start(OpImport& at) {
   Computation* started = at.importer().region(at.region(0));
   const Instruction* root = only_collective(*started);
-  for (const Halves& halves : kHalves) {
-    if (root == nullptr || !root->is(halves.whole) || at.num_operands() != 1) continue;
+  const auto start =
+      root != nullptr && at.num_operands() == 1 ? half_of(root->op(), kAsyncStart) : std::nullopt;
+  if (start) {
     const bool gives_operand = !root->is(Op::all_reduce);
     Shape shape = gives_operand ? Shape::make_tuple({at.operand(0)->shape(), root->shape()}) : root->shape();
     Attrs attrs = root->attrs();
     if (root->is(Op::all_gather)) attrs.set(Attr::constrain_layout, true);  // as the converter has it
-    at.give(at.emit(halves.start, std::move(shape), at.operands(), std::move(attrs)));
+    at.give(at.emit(*start, std::move(shape), at.operands(), std::move(attrs)));
     return;  // the region's computation is called by nobody, and goes with the others of that kind
   }
   std::vector<Shape> operands;
@@ -159,8 +158,8 @@ void async_start(OpImport& at) {
 
 void async_done(OpImport& at) {
   Instruction* start = at.operand(0);
-  for (const Halves& halves : kHalves)
-    if (start->is(halves.start)) return at.give(at.emit(halves.done, at.shape(), {start}));
+  if (const std::optional<Op> whole = start->def().whole)
+    return at.give(at.emit(*half_of(*whole, kAsyncDone), at.shape(), {start}));
   if (!start->is(Op::async_start)) throw unsupported_error("a future that does not come from an async_start");
   at.give_elements(at.emit(Op::async_done, start->shape().tuple[1], {start}));
 }
