@@ -367,7 +367,7 @@ def list_ops() -> list:
     """
 def list_passes() -> list:
     """
-    The pass registry: name, doc.
+    The pass registry: name, doc, needed (no flag switches it off).
     """
 def list_targets() -> list:
     """

@@ -41,6 +41,7 @@ def _python_callbacks(platforms: Platforms) -> None:
 
         def add_host_callback(self, function: Any) -> None:
             self.host_callbacks.append(function)
+            self._context.add_host_callback(function)  # JAX keeps programs that call Python out of its cache
 
         def __getattr__(self, name: str) -> Any:
             return getattr(self._context, name)
@@ -53,6 +54,22 @@ def _python_callbacks(platforms: Platforms) -> None:
 
     jax_callback.emit_python_callback = emit_python_callback
     public_mlir.emit_python_callback = emit_python_callback
+
+
+@patch
+def _host_callbacks(platforms: Platforms) -> None:
+    """What JAX knows of a program's callbacks is its own: our compiler finds them by their numbers."""
+    from jax._src import compiler
+
+    original = compiler.backend_compile_and_load
+
+    @functools.wraps(original)
+    def compile_and_load(backend: Any, module: Any, devices: Any, options: Any, host_callbacks: Any) -> Any:
+        return original(
+            backend, module, devices, options, () if backend.platform in platforms else host_callbacks
+        )
+
+    compiler.backend_compile_and_load = compile_and_load
 
 
 @patch
@@ -130,25 +147,3 @@ def _buffer_callbacks(platforms: Platforms) -> None:
         return results
 
     mlir._lowerings[buffer_callback.buffer_callback_p] = dataclasses.replace(entry, rule=rule)
-
-
-@patch
-def _cached_programs(platforms: Platforms) -> None:
-    """JAX keeps programs that call Python out of its persistent cache; of ours it does not know that they do."""
-    from jax._src import compiler
-
-    original = compiler._cache_write
-
-    @functools.wraps(original)
-    def cache_write(
-        key: str, seconds: float, name: str, backend: Any, executable: Any, host_callbacks: Any
-    ) -> None:
-        if backend.platform in platforms and any(
-            f'custom_call_target="{target}"' in module.to_string()
-            for module in executable.hlo_modules()
-            for target in ("xla_ffi_python_cpu_callback", "xla_ffi_partitioned_python_cpu_callback")
-        ):
-            host_callbacks = [None]
-        original(key, seconds, name, backend, executable, host_callbacks)
-
-    compiler._cache_write = cache_write

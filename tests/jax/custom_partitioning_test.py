@@ -12,7 +12,7 @@ from jax.experimental.custom_partitioning import custom_partitioning
 from jax.sharding import Mesh, NamedSharding
 from jax.sharding import PartitionSpec as P
 
-from tests.jax.plugin import our_devices
+from tests.jax.plugin import cached_in, our_devices
 
 Asked = list[tuple[tuple[P, ...], tuple[P, ...]]]
 
@@ -173,27 +173,20 @@ def test_what_the_rule_raises_reaches_the_user(square: Mesh) -> None:
 
 def test_the_compilation_cache_keeps_what_rules_said(square: Mesh, tmp_path: Path) -> None:
     """Where the program is read again its rules are gone."""
-    from jax._src import compilation_cache
-
-    settings = {
-        "jax_compilation_cache_dir": str(tmp_path),
-        "jax_remove_custom_partitioning_ptr_from_cache_key": True,
-        "jax_persistent_cache_min_compile_time_secs": 0.0,
-        "jax_persistent_cache_min_entry_size_bytes": -1,
-    }
-    before = {name: getattr(jax.config, name) for name in settings}
-    for name, value in settings.items():
-        jax.config.update(name, value)
-    compilation_cache.reset_cache()
     x, y = cut(square, P("a", None), 8, 16), cut(square, P("b", None), 16, 4)
-    try:
+    with cached_in(tmp_path, jax_remove_custom_partitioning_ptr_from_cache_key=True):
         for times in (1, 0, 0):
             f, asked = ruled(lambda x, y: x @ y, **PRODUCT)
             np.testing.assert_allclose(jax.jit(f.__call__)(x, y), np.asarray(x) @ np.asarray(y), rtol=1e-5)
             assert len(asked) == times
             jax.clear_caches()
         assert any(tmp_path.iterdir())
-    finally:
-        for name, value in before.items():
-            jax.config.update(name, value)
-        compilation_cache.reset_cache()
+
+
+def test_arrays_may_be_empty(square: Mesh) -> None:
+    f, _ = ruled(lambda x: x * x, "i j -> i j", lambda *specs: lambda x: x * x)
+    x = cut(square, P("a", "b"), 8, 4)
+    empty = NamedSharding(square, P("a", "b"))
+    for rows, columns in ((0, 4), (8, 0), (0, 0)):
+        part = jax.jit(lambda x, r=rows, c=columns: f(jax.lax.with_sharding_constraint(x[:r, :c], empty)))
+        assert part(x).shape == (rows, columns)

@@ -66,8 +66,12 @@ def passes_page() -> str:
     passes = _core.list_passes()
     return (
         f"# Passes\n\n{NOTE}\n`armillary opt FILE --passes=NAME,NAME` runs them; `fixpoint(a,b)` repeats its list until"
-        " nothing changes.\n\n"
-        + markdown_table(["pass", "what it does"], [[code(row["name"]), row["doc"]] for row in passes])
+        " nothing changes.\n`--xla_disable_hlo_passes=NAME,NAME` in `XLA_FLAGS`, or `xla_disable_hlo_passes` among a program's"
+        " `compiler_options`, leaves passes out, but\nthose without which no program would run, or run right.\n\n"
+        + markdown_table(
+            ["pass", "what it does"],
+            [[code(row["name"]), row["doc"] + " Always runs." * row["needed"]] for row in passes],
+        )
     )
 
 

@@ -48,9 +48,6 @@ PassContext make_context(const CompileOptions& options, Dumper& dumper) {
   context.options = options.passes;
   context.verify_each = flags().verify_each;
   context.disabled = xla_flags_of(options).disabled_passes;
-  // No program can do without these two.
-  std::erase_if(context.disabled,
-                [](const std::string& pass) { return pass == "layout" || pass == "schedule"; });
   context.fuel.limit = flags().pass_fuel;
   if (dumper.enabled())
     context.dump = [&dumper](const Module& m, std::string_view pipeline, std::string_view after,

@@ -45,7 +45,7 @@ struct PassContext {
   PassOptions options;
   mutable Stage stage = Stage::kParsed;  // moved on by whoever runs the pipelines
   bool verify_each = false;
-  std::vector<std::string> disabled;  // passes that are skipped, by name
+  std::vector<std::string> disabled;  // passes that are skipped, by name, unless they are needed
   // After each pass that changed something: (module, pipeline, pass that ran, pass that follows or
   // "pipeline-end").
   std::function<void(const Module&, std::string_view, std::string_view, std::string_view)> dump;
@@ -70,6 +70,7 @@ struct PassRow {
   std::string_view name;
   std::string_view doc;  // one sentence
   PassFunction run = nullptr;
+  bool needed = false;  // no program can do without it: it cannot be switched off
 };
 
 // The registry, in the order of registration; the generic passes are always in it.

@@ -97,7 +97,7 @@ class Runner {
 
   bool run_pass(const PassRow& row, std::string_view next) {
     const auto& off = context_.disabled;
-    if (std::find(off.begin(), off.end(), row.name) != off.end()) return false;
+    if (!row.needed && std::find(off.begin(), off.end(), row.name) != off.end()) return false;
     context_.running = row.name;
     PassRecord record{std::string(pipeline_), std::string(row.name)};
     record.instructions_before = module_.instruction_count();

@@ -50,7 +50,7 @@ py::list list_passes() {
   register_all_passes();
   py::list out;
   for (const PassRow& pass : all_passes())
-    out.append(py::dict("name"_a = text(pass.name), "doc"_a = text(pass.doc)));
+    out.append(py::dict("name"_a = text(pass.name), "doc"_a = text(pass.doc), "needed"_a = pass.needed));
   return out;
 }
 
@@ -85,7 +85,7 @@ std::string get_flag(const std::string& name) {
 void bind_tables(py::module_& m) {
   m.def("list_ops", list_ops,
         "The op table: name, stablehlo, arity (-1: any), attributes, optional, meaning, doc, runs.");
-  m.def("list_passes", list_passes, "The pass registry: name, doc.");
+  m.def("list_passes", list_passes, "The pass registry: name, doc, needed (no flag switches it off).");
   m.def("list_targets", list_targets,
         "What can be compiled for: name, doc, unavailable (why not, or empty).");
   m.def("list_flags", flag_rows,
