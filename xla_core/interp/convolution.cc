@@ -4,6 +4,7 @@
 #include "xla_core/interp/dense.h"
 #include "xla_core/interp/evaluation.h"
 #include "xla_core/interp/windows.h"
+#include "xla_core/shape/permutation.h"
 
 namespace armillary {
 namespace {
@@ -100,13 +101,7 @@ void convolve(const Geometry& g, const Literal& lhs, const Literal& rhs, Literal
   });
 }
 
-// Dimension order[r] of the HLO array plays role r; the order that undoes it.
-Dims undo(const Dims& order) {
-  Dims inverse(order.size());
-  for (size_t r = 0; r < order.size(); ++r) inverse[static_cast<size_t>(order[r])] = static_cast<int64_t>(r);
-  return inverse;
-}
-
+// Dimension order[r] of the HLO array plays role r.
 Literal convolution(Evaluation&, const Instruction& i, Operands operands) {
   const Geometry g(i, operands);
   const Literal lhs =
@@ -124,7 +119,7 @@ Literal convolution(Evaluation&, const Instruction& i, Operands operands) {
                                                                       : DType::kS64;
     with_number_type(kind, [&](auto zero) { convolve<decltype(zero)>(g, lhs, rhs, result); });
   }
-  return with_shape(permuted(result, undo(order)), i.shape());
+  return with_shape(permuted(result, inverse(order)), i.shape());
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include "xla_core/interp/dense.h"
 #include "xla_core/interp/evaluation.h"
+#include "xla_core/shape/permutation.h"
 
 namespace armillary {
 namespace {
@@ -45,12 +46,6 @@ Dims physical_order(const Shape& shape) {
   if (!shape.layout || static_cast<int64_t>(shape.layout->minor_to_major.size()) != shape.rank())
     return other_dims(shape.rank(), {});
   return {shape.layout->minor_to_major.rbegin(), shape.layout->minor_to_major.rend()};
-}
-
-Dims inverse(const Dims& order) {
-  Dims inverted(order.size());
-  for (size_t d = 0; d < order.size(); ++d) inverted[static_cast<size_t>(order[d])] = static_cast<int64_t>(d);
-  return inverted;
 }
 
 // The same memory under another shape: through the physical order on both sides.

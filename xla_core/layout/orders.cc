@@ -8,18 +8,6 @@ Dims major_to_minor(const Shape& s) {
   return Dims(s.layout->minor_to_major.rbegin(), s.layout->minor_to_major.rend());
 }
 
-Dims permuted(const Dims& dims, const Dims& permutation) {
-  Dims result;
-  for (int64_t p : permutation) result.push_back(dims[p]);
-  return result;
-}
-
-Dims inverse(const Dims& permutation) {
-  Dims result(permutation.size());
-  for (size_t k = 0; k < permutation.size(); ++k) result[permutation[k]] = static_cast<int64_t>(k);
-  return result;
-}
-
 Instruction* transpose(Instruction* x, const Dims& permutation, Instruction* before) {
   Attrs attrs;
   attrs.set(Attr::dimensions, permutation);

@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "xla_core/passes/rule_words.h"
+#include "xla_core/shape/permutation.h"
 
 namespace armillary {
 namespace {
@@ -24,12 +25,6 @@ bool is_identity(const Dims& permutation) {
 Dims compose(const Dims& inner, const Dims& outer) {
   Dims result;
   for (int64_t d : outer) result.push_back(inner[d]);
-  return result;
-}
-
-Dims inverse(const Dims& permutation) {
-  Dims result(permutation.size());
-  for (size_t d = 0; d < permutation.size(); ++d) result[permutation[d]] = static_cast<int64_t>(d);
   return result;
 }
 
